@@ -44,7 +44,8 @@ typedef struct cox_error { /* the host's memory; text is NUL-terminated by whoev
   char text[252];
 } cox_error;
 
-/* 0 = allow; else a plugin-local reason code of 1..0x7fff, or-ed with COX_FIXED. */
+/* 0 = allow; else a plugin-local reason code of 1..0x7ffe, or-ed with COX_FIXED. 0x7fff is the
+ * host's own: the instance failed. */
 typedef uint16_t cox_verdict;
 #define COX_ALLOW 0x0000u
 #define COX_FIXED 0x8000u /* evicting others would not change this verdict */
