@@ -1,0 +1,25 @@
+# Short names, no logic: each target calls a script or a CMake workflow.
+export PATH := /usr/bin:/usr/sbin:$(PATH)
+
+.PHONY: setup test bench rules demo demo-up demo-down
+
+setup:
+	@scripts/setup
+
+test: setup
+	@cmake --workflow --preset check
+
+bench: setup
+	@cmake --workflow --preset bench
+
+rules:
+	@tests/rules/rules.py table
+
+demo: setup
+	@scripts/demo
+
+demo-up: setup
+	@scripts/demo up
+
+demo-down:
+	@scripts/demo down
