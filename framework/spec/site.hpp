@@ -1,6 +1,6 @@
 // What a site's administrator declares: the objects of the site file (semantics 3.1, last lines).
 // Plain data, made by spec/parse.hpp from schema/site.schema.json. Immutable; a reload makes a new
-// one.
+// one. A region or cluster that an object does not name is the site's own.
 #pragma once
 
 #include <cstdint>
@@ -25,15 +25,15 @@ struct Flavor {  // S36: one unit; a replica takes `count` of them
 
 struct Pool {  // S26
   std::string name;
-  std::string region, cluster;      // defaults: the site's own
-  bool dedicated = false;           // isolation: dedicated | shared
-  std::string tenant;               // the only one that may use a dedicated pool
+  std::string region, cluster;
+  bool dedicated = false;  // isolation: dedicated | shared
+  std::string tenant;      // the only one that may use a dedicated pool
   std::vector<CapacityType> capacity_types;
-  std::vector<std::string> flavors;         // that may be asked for here
-  std::vector<std::string> nodes;           // names; Slurm ranges such as n[1-4] are expanded
-  std::string partition;                    // Slurm partition; its nodes when `nodes` is empty
+  std::vector<std::string> flavors;  // that may be asked for here; empty = all
+  std::vector<std::string> nodes;    // names; Slurm ranges such as n[1-4] are expanded
+  std::string partition;             // Slurm partition; its nodes when `nodes` is empty
   std::map<std::string, std::string> node_selector;  // Kubernetes labels
-  bool lends_idle = true;                   // idle jobs may use what is free here (2.3)
+  bool lends_idle = true;                            // idle jobs may use what is free here (2.3)
 };
 
 enum class QuotaLevel { kTenant, kProject, kUser };  // S40
@@ -54,8 +54,8 @@ struct User {
   bool admin = false;
 };
 
-struct NodePolicy {  // S72; lives in the store, made by `cox nodepolicy create` or the site file
-  std::string id;    // given by the framework: np-<number>
+struct NodePolicy {           // S72; lives in the store, made by `cox nodepolicy create`
+  std::string id;             // given by the framework: np-<number>
   bool tenant_scope = false;  // scope Tenant needs an administrator (S75)
   std::string subject;        // user name, or tenant name for tenant scope
   NodePolicyType type = NodePolicyType::kNodeNotIn;
@@ -69,8 +69,8 @@ struct NodePolicy {  // S72; lives in the store, made by `cox nodepolicy create`
 struct Volume {  // S17, S89, S90
   std::string name, id;
   std::string region, cluster;
-  std::string path;                       // backend directory
-  std::vector<std::string> access_modes;  // ReadWriteOnce, ReadOnlyMany, ReadWriteMany
+  std::string path;                          // backend directory
+  std::vector<std::string> access_modes;     // ReadWriteOnce, ReadOnlyMany, ReadWriteMany
   std::vector<std::string> users, projects;  // who may mount it; both empty = everybody
 };
 
@@ -112,7 +112,12 @@ struct Site {
   int64_t start_timeout_seconds = 300;               // Starting -> Pending GangStartTimeout
   int64_t unknown_timeout_seconds = 300;             // Unknown -> Failed NodeUnreachable
   std::vector<PluginConfig> plugins;
-  std::string adapter_json = "{}";  // the block of the adapter that runs here, e.g. `slurm:`
+
+  // The block of the one adapter that runs here: `slurm:` or `kubernetes:`. Checked by the adapter
+  // with spec/schema.hpp.
+  std::string adapter;  // "slurm"; empty when the file has no block
+  std::string adapter_json = "{}";
+  std::string adapter_position;  // file:line of the block, for its error messages
 
   // nullptr when there is none.
   const Pool* FindPool(const std::string& name) const;

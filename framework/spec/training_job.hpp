@@ -11,15 +11,15 @@
 
 namespace cox::spec {
 
-enum class TaskType { kPyTorchJob, kRayJob };                        // S4
-enum class CapacityType { kReserved, kOnDemand, kSpot, kIdle };      // S25
-enum class Priority { kLow, kMedium, kHigh };                        // S56
-enum class Stability { kLow, kMedium, kHigh };                       // 2.3
-enum class Visibility { kPrivate, kProject };                        // S5
-enum class UpscalingMode { kConservative, kAggressive };             // S99
+enum class TaskType { kPyTorchJob, kRayJob };                                           // S4
+enum class CapacityType { kReserved, kOnDemand, kSpot, kIdle };                         // S25
+enum class Priority { kLow, kMedium, kHigh };                                           // S56
+enum class Stability { kLow, kMedium, kHigh };                                          // 2.3
+enum class Visibility { kPrivate, kProject };                                           // S5
+enum class UpscalingMode { kConservative, kAggressive };                                // S99
 enum class FailurePolicyKind { kOnFailure, kOnInfraFailure, kExitCodeAndLog, kNever };  // 2.1
 enum class FailureAction { kRetry, kFail };
-enum class HangAction { kEvent, kRestart };  // 2.2
+enum class HangAction { kEvent, kRestart };         // 2.2
 enum class NodePolicyType { kNodeIn, kNodeNotIn };  // S73, S74
 
 // The words of the contract: "PyTorchJob", "on-demand", "medium", ...
@@ -70,6 +70,16 @@ struct JobNodePolicy {  // S81; a NodeIn lasts as long as the job (D11)
   std::optional<int64_t> ttl_seconds;
 };
 
+// The keys that not every capacity type has (matrix 3.2): did the user write them himself? An idle
+// job may not, not even the default value (S31); so the value alone does not tell.
+struct WrittenKeys {
+  bool priority = false;
+  bool preemptible = false;
+  bool idle_accept = false;
+  bool idle_prefer = false;
+  bool idle_min_stability = false;
+};
+
 struct Scheduling {
   CapacityType capacity_type = CapacityType::kReserved;
   std::string queue;                  // pool
@@ -77,6 +87,8 @@ struct Scheduling {
   Priority priority = Priority::kMedium;
   bool preemptible = true;  // false = resource guarantee (S58)
   IdlePolicy idle;
+  WrittenKeys written;
+  std::optional<int64_t> gang_min_member;  // none = auto = all replicas (S44)
   std::optional<JobNodePolicy> node_policy;
   int64_t termination_grace_period_seconds = 30;  // S55
 };
