@@ -17,10 +17,12 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.hpp"
 #include "base/time.hpp"
+#include "model/task.hpp"
 #include "spec/site.hpp"
 
 namespace cox::host {
@@ -51,11 +53,8 @@ struct Reason {
   uint32_t ledger_row = COX_NONE;  // quota: the row that blocks
 };
 
-enum class FailureClass { kPreempted, kNonRetryable, kInfra, kHang, kApp };  // semantics 2.1
-const char* Name(FailureClass v);  // "Infra", ... as written into status.attempts[].class
-
 struct FaultVerdict {  // merged; of no opinion at all: never retry
-  FailureClass failure_class = FailureClass::kApp;
+  model::FailureClass failure_class = model::FailureClass::kApp;
   bool retry = false;
   bool counts = false;        // this retry counts against maxRetries
   bool exclude_node = false;  // keep the next attempts off the failed node
@@ -129,7 +128,8 @@ class Plugins {
   // out[pending job], higher first. out.size() == view.pending->count.
   void Rank(const cox_view& view, std::span<int64_t> out);
 
-  // lanes[node]: Refusal::lane(), 0 = may run there. lanes.size() == view.nodes->stride.
+  // lanes[node]: Refusal::lane(), 0 = may run there. lanes.size() == view.nodes->stride; lanes at
+  // and beyond view.nodes->count are 0.
   void Filter(const cox_view& view, const cox_shape& shape, std::span<int32_t> lanes);
   // scores[node]: weighted sum, more is better; each instance gives 0..10000 times its weight.
   void Score(const cox_view& view, const cox_shape& shape, std::span<int32_t> scores);
