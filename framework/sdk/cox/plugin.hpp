@@ -322,6 +322,17 @@ struct Note {
 };
 
 }  // namespace detail
+
+// The table of a plugin class. COX_PLUGIN exports one; tests of a host may hand it over directly.
+template <class P>
+constexpr cox_plugin MakePlugin(const char* id, const char* version, const char* summary,
+                                const char* schema) {
+  using Glue = detail::Glue<P>;
+  return {
+      sizeof(cox_plugin), COX_ABI_MAJOR,  COX_ABI_MINOR,    id,           version, summary, schema,
+      &Glue::Create,      &Glue::Destroy, &Glue::Extension, &Glue::Reason};
+}
+
 }  // namespace cox
 
 // The five arguments: the class, then string literals (or constexpr char arrays): reverse-DNS id,
@@ -331,9 +342,6 @@ struct Note {
   __attribute__((section(".note.cox"), used, aligned(4))) static constexpr auto cox_plugin_note = \
       cox::detail::Note(Id, Version, Summary, Schema);                                            \
   extern "C" const cox_plugin* cox_plugin_entry(void) {                                           \
-    using Glue = cox::detail::Glue<Class>;                                                        \
-    static const cox_plugin plugin = {                                                            \
-        sizeof plugin, COX_ABI_MAJOR,  COX_ABI_MINOR,    Id,           Version, Summary, Schema,  \
-        &Glue::Create, &Glue::Destroy, &Glue::Extension, &Glue::Reason};                          \
+    static const cox_plugin plugin = cox::MakePlugin<Class>(Id, Version, Summary, Schema);        \
     return &plugin;                                                                               \
   }
