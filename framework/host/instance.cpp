@@ -115,9 +115,10 @@ Result<std::unique_ptr<Instance>> Instance::Create(const cox_plugin* table,
   if (!values) return values.error();
   std::unique_ptr<Instance> instance(
       new Instance(table, std::move(config), std::move(*values), options));
+  const std::string who =
+      instance->config_.position.empty() ? where : where + ": plugin " + instance->name();
   if (auto started = instance->Start(); !started)
-    return Error{started.error().code,
-                 where + ": plugin " + instance->name() + ": " + started.error().text};
+    return Error{started.error().code, who + ": " + started.error().text};
   return instance;
 }
 
