@@ -16,6 +16,7 @@ target_include_directories(cox_flags INTERFACE "${PROJECT_SOURCE_DIR}/framework"
 function(cox_library name)
   cmake_parse_arguments(ARG "" "" "DEPS;LIBS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS "*.cpp")
+  list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")  # belongs to the program, not to its tests
   list(TRANSFORM ARG_DEPS PREPEND cox_)
   if(sources)
     add_library(cox_${name} STATIC ${sources})
