@@ -33,10 +33,13 @@ struct Candidate {
   spec::CapacityType source = spec::CapacityType::kReserved;
   std::string pool;  // "" = every pool that offers the source and the flavor
   spec::Stability min_stability = spec::Stability::kLow;  // idle only
-  std::vector<RoleDemand> roles;
+  std::vector<RoleDemand> roles;  // a master or head, then its workers, if any
 
   friend bool operator==(const Candidate&, const Candidate&) = default;
 };
+
+// May jobs ask for this source and flavor in this pool? Idle capacity is there where the pool lends.
+bool Offers(const spec::Pool& pool, spec::CapacityType source, const std::string& flavor);
 
 // The candidates of a job, in order. Pure. Empty only when no pool offers any of the flavors.
 std::vector<Candidate> Candidates(const spec::TrainingJob& job, const spec::Site& site);

@@ -1,6 +1,7 @@
 // Who uses how many units of what. Owned by the core: plugins judge, only the ledger counts.
 // Usage is derived from live allocations and equals their sum at every moment; Check() proves it.
-// Single-threaded (the decision thread); a copy goes into each snapshot.
+// Single-threaded (the decision thread); a copy goes into each snapshot. What a decision tries and
+// takes back happens on cycle/board's columns, never here (decisions/0030).
 #pragma once
 
 #include <compare>
@@ -54,7 +55,7 @@ class Ledger {
   // Limits of the site's quotas; keeps usage. Rows are never dropped while they are used.
   void SetLimits(const std::vector<spec::Quota>& quotas);
 
-  // Charges a task. A task holds at most one allocation; charging it twice is the caller's bug.
+  // Charges a task. It holds at most one allocation: a second one takes the place of the first.
   void Allocate(TaskId task, std::vector<Charge> charges);
 
   // Gives back all that the task holds; no effect when it holds nothing, so a second "it is gone"
@@ -67,30 +68,6 @@ class Ledger {
 
   // sum(allocations) == used for every row, none negative. The error names each row that differs.
   Result<void> Check() const;
-
-  // Tentative changes inside a decision; destroying it without Commit() restores every row
-  // exactly. Transactions nest, last opened ends first.
-  class Txn {
-   public:
-    explicit Txn(Ledger& ledger) : ledger_(&ledger) {}
-    ~Txn() { Rollback(); }
-    Txn(const Txn&) = delete;
-    Txn& operator=(const Txn&) = delete;
-
-    void Allocate(TaskId task, std::vector<Charge> charges);
-    void Release(TaskId task);
-    void Commit();
-    void Rollback();
-
-   private:
-    struct Undo {
-      TaskId task;
-      bool allocated;  // else released
-      std::vector<Charge> charges;
-    };
-    Ledger* ledger_;
-    std::vector<Undo> undo_;
-  };
 
  private:
   std::map<LedgerKey, LedgerRow> rows_;

@@ -1,0 +1,137 @@
+#include "cycle/decide.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "cycle/round.hpp"
+
+namespace cox::cycle {
+namespace {
+
+using model::Snapshot;
+
+// The same rows in another order are the same snapshot.
+Snapshot Sorted(Snapshot s) {
+  std::ranges::sort(s.nodes, {}, &model::Node::name);
+  std::ranges::sort(s.pending, {}, &model::PendingJob::id);
+  std::ranges::sort(s.running, {}, &model::RunningJob::id);
+  std::ranges::sort(s.nominations, {}, &model::Nomination::task);
+  std::ranges::stable_sort(s.policies, {}, [](const auto& p) { return std::pair(p.scope, p.id); });
+  return s;
+}
+bool IsSorted(const Snapshot& s) {
+  return std::ranges::is_sorted(s.nodes, {}, &model::Node::name) &&
+         std::ranges::is_sorted(s.pending, {}, &model::PendingJob::id) &&
+         std::ranges::is_sorted(s.running, {}, &model::RunningJob::id) &&
+         std::ranges::is_sorted(s.nominations, {}, &model::Nomination::task) &&
+         std::ranges::is_sorted(s.policies, {},
+                                [](const auto& p) { return std::pair(p.scope, p.id); });
+}
+
+// Quota, nodes and room for one candidate. When it may start its seats are taken on the board;
+// otherwise bid.blockers says why not.
+std::optional<Seats> Try(Round& round, Bid& bid) {
+  Admit(round, bid);
+  if (!bid.admitted) return std::nullopt;
+  Select(round, bid);
+  if (auto shortage = IdleShortage(round, bid)) {
+    bid.blockers.push_back(std::move(*shortage));
+    return std::nullopt;
+  }
+  const Shape shape = ShapeOf(bid);
+  const auto known = round.no_room.find(shape);
+  if (known != round.no_room.end() || !Fits(round.board, bid)) {
+    if (known == round.no_room.end()) round.no_room.emplace(shape, NoRoom(round, bid));
+    bid.blockers.push_back(round.no_room.at(shape));
+    bid.blockers.back().candidate = bid.index;
+    return std::nullopt;
+  }
+  JudgeNodes(round, bid);
+  if (auto seats = Place(round.board, bid)) return seats;
+  ExplainNodes(round, bid);
+  return std::nullopt;
+}
+
+void Start(Round& round, const Bid& bid, const Seats& seats) {
+  const model::PendingJob& job = round.job(bid);
+  ChargeBid(round, bid);
+  CountIdle(round, bid);
+  round.decision.starts.push_back({job.id, job.attempt, ToPlacement(round, bid, seats)});
+}
+
+// All candidates of one job, in its owner's order: the first that fits is taken (S38). If none does,
+// others may have to make room.
+void Look(Round& round, uint32_t row) {
+  const model::PendingJob& job = round.snapshot.pending[row];
+  model::Explanation waiting{job.id, {}, {}, {}};
+  if (auto blocker = NotNow(round, row)) {
+    waiting.blockers.push_back(std::move(*blocker));
+    round.decision.waiting.push_back(std::move(waiting));
+    return;
+  }
+  const std::optional<model::Nomination> nominated = LetGo(round, row);
+  std::vector<Bid> bids;
+  for (const model::Candidate& candidate : job.candidates) {
+    Bid& bid = bids.emplace_back();
+    bid.job = row;
+    bid.index = static_cast<int64_t>(bids.size()) - 1;
+    bid.candidate = &candidate;
+    if (auto seats = Try(round, bid)) {
+      Start(round, bid, *seats);
+      round.again |= nominated && nominated->placement != round.decision.starts.back().placement;
+      return;
+    }
+  }
+  Preempt(round, bids, nominated, waiting.blockers);
+  round.again |= nominated && !round.nominees.contains(job.id.value);
+  for (Bid& bid : bids) std::ranges::move(bid.blockers, std::back_inserter(waiting.blockers));
+  round.decision.waiting.push_back(std::move(waiting));
+}
+
+void Earlier(std::optional<TimePoint>& first, std::optional<TimePoint> t) {
+  if (t && (!first || *t < *first)) first = t;
+}
+
+// Everything that time alone can change: then it is worth to decide again.
+std::optional<TimePoint> WakeAt(const Round& round) {
+  const Snapshot& s = round.snapshot;
+  std::optional<TimePoint> wake;
+  if (round.decision.waiting.empty()) return wake;
+  if (round.again) return s.now;
+  const auto timer = [&](TimePoint t) {
+    if (t > s.now && t != kNever) Earlier(wake, t);
+  };
+  for (const auto& policy : s.policies) timer(policy.expires_at);
+  for (const auto& nomination : round.decision.nominations) timer(nomination.expires_at);
+  for (const auto& waiting : round.decision.waiting) {
+    if (waiting.earliest) timer(*waiting.earliest);
+  }
+  return wake;
+}
+
+model::Decision DecideSorted(const Snapshot& snapshot, host::Plugins& plugins) {
+  Round round(snapshot, plugins);
+  round.decision.generation = snapshot.generation;
+  KeepNominations(round);
+  const std::vector<uint32_t> order = Order(round);
+  for (const uint32_t row : order) Look(round, row);
+
+  model::Decision& decision = round.decision;
+  std::ranges::sort(decision.waiting, {}, &model::Explanation::task);
+  for (auto& [task, nomination] : round.nominees) decision.nominations.push_back(nomination);
+  for (model::Explanation& e : decision.waiting) {
+    for (const model::Blocker& blocker : e.blockers) Earlier(e.earliest, blocker.retry_at);
+  }
+  RankQueue(round, order, decision.waiting);
+  decision.wake_at = WakeAt(round);
+  return std::move(decision);
+}
+
+}  // namespace
+
+model::Decision Decide(const Snapshot& snapshot, host::Plugins& plugins) {
+  if (IsSorted(snapshot)) return DecideSorted(snapshot, plugins);
+  return DecideSorted(Sorted(snapshot), plugins);
+}
+
+}  // namespace cox::cycle

@@ -1,0 +1,30 @@
+#include "cycle/round.hpp"
+#include "cycle/text.hpp"
+
+namespace cox::cycle {
+
+std::optional<model::Blocker> NotNow(const Round& round, uint32_t row) {
+  const model::PendingJob& job = round.snapshot.pending[row];
+  model::Blocker blocker;
+  if (job.held) {
+    blocker.code = "Held";
+    blocker.text = "held; it waits until it is released";
+    return blocker;
+  }
+  if (round.snapshot.now < job.not_before) {
+    blocker.code = "BackoffAfterFailure";
+    blocker.text = "attempt " + std::to_string(job.attempt) + " may start at " +
+                   Utc(job.not_before) + ": back-off after a failure";
+    blocker.retry_at = job.not_before;
+    return blocker;
+  }
+  if (job.candidates.empty()) {
+    blocker.code = "InsufficientResources";
+    blocker.text = "no pool offers any of its flavors for " + std::string(Name(job.capacity)) +
+                   " jobs; see `cox flavors`";
+    return blocker;
+  }
+  return std::nullopt;
+}
+
+}  // namespace cox::cycle

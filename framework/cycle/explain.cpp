@@ -1,0 +1,172 @@
+// Why a bid found no place, in words for the owner of the job. Everything here reads the board as it
+// stood when the job was looked at.
+#include <algorithm>
+
+#include "cycle/round.hpp"
+#include "cycle/text.hpp"
+
+namespace cox::cycle {
+namespace {
+
+constexpr size_t kNamed = 3;  // tasks or nodes that a text lists before it counts the rest
+
+struct RoomReport {
+  int64_t usable = 0, seats = 0;
+  uint32_t best = COX_NONE;
+  Resources sum;
+};
+
+RoomReport Survey(const Board& board, const Field& field) {
+  RoomReport report;
+  const auto size = [](const Resources& r) {
+    return std::tuple(r.gpu_milli, r.cpu_milli, r.mem_mib);
+  };
+  for (uint32_t node = 0; node < board.nodes(); ++node) {
+    if ((*field.usable)[node] == 0) continue;
+    const Resources room = board.Room(node);
+    ++report.usable;
+    report.sum += room;
+    report.seats += FitCount(board, field, node);
+    if (report.best == COX_NONE || size(room) > size(board.Room(report.best))) report.best = node;
+  }
+  return report;
+}
+
+const char* RoomCode(const Bid& bid, bool fragmented) {
+  if (fragmented) return "Fragmented";
+  if (bid.candidate->source == spec::CapacityType::kSpot) return "SpotUnavailable";
+  if (bid.candidate->source == spec::CapacityType::kIdle) return "IdleUnavailable";
+  return "InsufficientResources";
+}
+
+std::string Where(const Bid& bid) {
+  if (!bid.candidate->pool.empty()) return " in pool " + bid.candidate->pool;
+  return " in the pools with " + std::string(spec::Name(bid.candidate->source)) + " capacity";
+}
+
+bool Touches(const Board& board, const Field& field, const model::Placement& placement) {
+  return std::ranges::any_of(placement.replicas, [&](const model::Replica& replica) {
+    const uint32_t node = board.rows().NodeRow(replica.node);
+    return node != COX_NONE && (*field.usable)[node] != 0;
+  });
+}
+
+// What is known to change it: the first end, and nodes kept for a preemptor.
+std::string Outlook(const Round& round, const Field& field) {
+  const model::RunningJob* first = nullptr;
+  const auto end = [](const model::RunningJob& job) {
+    return job.leaving ? std::min(job.leaves_by, job.ends_by) : job.ends_by;
+  };
+  for (const model::RunningJob& job : round.snapshot.running) {
+    if (end(job) == kNever || !Touches(round.board, field, job.placement)) continue;
+    if (first == nullptr || end(job) < end(*first)) first = &job;
+  }
+  std::string text;
+  if (first != nullptr) {
+    text += "; earliest known end: task " + first->name + " at " + Utc(end(*first));
+  }
+  for (const auto& [task, nomination] : round.nominees) {
+    if (!Touches(round.board, field, nomination.placement)) continue;
+    const auto job = std::ranges::lower_bound(round.snapshot.pending, nomination.task, {},
+                                              &model::PendingJob::id);
+    text += "; " + nomination.placement.replicas.front().node + " is kept for task " + job->name +
+            ", at most until " + Utc(nomination.expires_at);
+    break;
+  }
+  return text;
+}
+
+}  // namespace
+
+model::Blocker NoRoom(Round& round, const Bid& bid) {
+  // The field that lacks most tells the story; with two that fit only apart, the first.
+  const Field* field = &bid.fields.front();
+  RoomReport report = Survey(round.board, *field);
+  for (const Field& other : bid.fields) {
+    const RoomReport r = Survey(round.board, other);
+    if (r.seats < other.replicas && report.seats >= field->replicas) {
+      field = &other;
+      report = r;
+    }
+  }
+  const bool fragmented = (field->need * field->replicas).FitsIn(report.sum);
+  model::Blocker blocker;
+  blocker.code = RoomCode(bid, fragmented);
+  blocker.text = "needs " + Amount(field->need) + " on one node";
+  if (field->replicas > 1) {
+    blocker.text += ", " + std::to_string(field->replicas) + " times, and finds room for " +
+                    std::to_string(std::min(report.seats, field->replicas));
+  }
+  blocker.text += Where(bid);
+  if (report.best == COX_NONE) {
+    blocker.text += "; no ready node there serves flavor " + bid.candidate->roles.back().flavor;
+    return blocker;
+  }
+  blocker.text += "; best " + round.snapshot.nodes[report.best].name + ": " +
+                  Amount(round.board.Room(report.best)) + " free";
+  blocker.text += "; in all " + Amount(report.sum) + " free on " + Count(report.usable, "node");
+  if (fragmented) blocker.text += ", which is no test: each replica needs its node";
+  blocker.text += Outlook(round, *field);
+  return blocker;
+}
+
+void ExplainNodes(Round& round, Bid& bid) {
+  // S80: a policy is named only if the job would fit without it; if no single one is to blame, all
+  // of them together are.
+  std::set<int32_t> refusals;
+  for (const Field& field : bid.fields) {
+    for (uint32_t node = 0; node < round.board.nodes(); ++node) {
+      if ((*field.usable)[node] != 0 && field.verdicts[node] != 0) {
+        refusals.insert(field.verdicts[node]);
+      }
+    }
+  }
+  std::set<int32_t> causal;
+  for (const int32_t refusal : refusals) {
+    if (Fits(round.board, bid, refusal)) causal.insert(refusal);
+  }
+  for (const int32_t lane : causal.empty() ? refusals : causal) {
+    for (const Field& field : bid.fields) {
+      std::vector<uint32_t> nodes;
+      for (uint32_t node = 0; node < round.board.nodes(); ++node) {
+        if (field.verdicts[node] == lane && FitCount(round.board, field, node, lane) > 0) {
+          nodes.push_back(node);
+        }
+      }
+      if (nodes.empty()) continue;
+      const host::Reason reason = round.plugins.ExplainNodes(
+          round.board.view(), ShapeOf(bid, field), host::Refusal::FromLane(lane), nodes);
+      model::Blocker blocker;
+      blocker.code = reason.code;
+      blocker.text = reason.text;
+      blocker.policy = reason.policy;
+      blocker.candidate = bid.index;
+      if (reason.retry_at != kNever) blocker.retry_at = reason.retry_at;
+      bid.blockers.push_back(std::move(blocker));
+      break;  // said once is enough
+    }
+  }
+}
+
+std::string Holders(Round& round, uint32_t row) {
+  const auto [known, fresh] = round.holders.try_emplace(row);
+  std::string& text = known->second;
+  if (!fresh) return text;
+  const model::LedgerKey& key = round.board.rows().ledger_key(row);
+  size_t count = 0;
+  for (const auto& [task, charges] : round.snapshot.ledger.allocations()) {
+    for (const model::Charge& charge : charges) {
+      if (charge.key != key || ++count > kNamed) continue;
+      const auto job = std::ranges::lower_bound(round.snapshot.running, TaskId{task}, {},
+                                                &model::RunningJob::id);
+      const bool found = job != round.snapshot.running.end() && job->id.value == task;
+      text += (count == 1 ? "; in use by " : ", ") +
+              (found ? job->name : "task " + std::to_string(task)) + " (" +
+              std::to_string(charge.units) + ")";
+    }
+  }
+  if (count > kNamed) text += " and " + std::to_string(count - kNamed) + " more";
+  return text;
+}
+
+}  // namespace cox::cycle

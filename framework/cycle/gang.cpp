@@ -1,0 +1,174 @@
+#include <algorithm>
+#include <compare>
+#include <functional>
+#include <numeric>
+
+#include "cycle/round.hpp"
+
+namespace cox::cycle {
+namespace {
+
+bool Allowed(const Field& field, uint32_t node, int32_t lift) {
+  if ((*field.usable)[node] == 0) return false;
+  if (field.verdicts.empty() || lift == kLiftAll) return true;
+  const int32_t verdict = field.verdicts[node];
+  return verdict == 0 || verdict == lift;
+}
+
+// Of two fields: the one that is a single replica.
+uint32_t Single(const Bid& bid) {
+  return bid.fields[0].replicas == 1 ? 0 : 1;
+}
+
+int64_t Times(const Resources& need, const Resources& room, int64_t at_most) {
+  if (!need.FitsIn(room)) return 0;
+  if (need.cpu_milli > 0) at_most = std::min(at_most, room.cpu_milli / need.cpu_milli);
+  if (need.mem_mib > 0) at_most = std::min(at_most, room.mem_mib / need.mem_mib);
+  if (need.gpu_milli > 0) at_most = std::min(at_most, room.gpu_milli / need.gpu_milli);
+  return at_most;
+}
+
+// What a single replica of `one` on this node costs `many`.
+int64_t Loss(const Board& board, const Field& one, const Field& many, uint32_t node, int32_t lift) {
+  const int64_t before = FitCount(board, many, node, lift);
+  if (before == 0) return 0;
+  return before - Times(many.need, board.Room(node) - one.need, many.replicas);
+}
+
+// The order in which nodes are taken: what plugins like most, else the fullest, so that big holes
+// stay whole; equal ones by name. Why GPUs first: they are what gangs wait for.
+struct Pick {
+  int64_t dislike, gpu, cpu, mem;
+  uint32_t node;
+  friend auto operator<=>(const Pick&, const Pick&) = default;
+};
+
+bool PlaceField(Board& board, const Bid& bid, uint32_t index, std::span<const int32_t> liking,
+                Seats& seats) {
+  const Field& field = bid.fields[index];
+  if (liking.empty()) liking = field.scores;
+  std::vector<Pick> picks;
+  for (uint32_t node = 0; node < board.nodes(); ++node) {
+    if (!Allowed(field, node, kLiftNone)) continue;
+    const Resources room = board.Room(node);
+    if (!field.need.FitsIn(room)) continue;
+    picks.push_back({liking.empty() ? 0 : -int64_t{liking[node]}, room.gpu_milli, room.cpu_milli,
+                     room.mem_mib, node});
+  }
+  int64_t left = field.replicas;
+  std::ranges::make_heap(picks, std::greater<>{});
+  while (left > 0 && !picks.empty()) {
+    std::ranges::pop_heap(picks, std::greater<>{});
+    const uint32_t node = picks.back().node;
+    picks.pop_back();
+    const int64_t here = std::min(left, FitCount(board, field, node));
+    board.Use(node, field.need * here);
+    seats.insert(seats.end(), static_cast<size_t>(here), Seat{index, node});
+    left -= here;
+  }
+  return left == 0;
+}
+
+bool PlaceLargestFirst(Board& board, const Bid& bid, std::span<const int32_t> liking,
+                       Seats& seats) {
+  std::vector<uint32_t> order(bid.fields.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::stable_sort(order, std::greater<>{}, [&](uint32_t f) {
+    const Resources& need = bid.fields[f].need;
+    return std::tuple(need.gpu_milli, need.cpu_milli, need.mem_mib);
+  });
+  Trial trial(board);
+  for (const uint32_t field : order) {
+    if (!PlaceField(board, bid, field, liking, seats)) return false;
+  }
+  trial.Keep();
+  return true;
+}
+
+// A single replica goes where it costs the others least: finds a place whenever there is one.
+bool PlaceSingleFirst(Board& board, const Bid& bid, uint32_t single,
+                      std::span<const int32_t> liking, Seats& seats) {
+  const Field& one = bid.fields[single];
+  const Field& many = bid.fields[1 - single];
+  Trial trial(board);
+  uint32_t best = COX_NONE;
+  int64_t least = 0;
+  for (uint32_t node = 0; node < board.nodes(); ++node) {
+    if (FitCount(board, one, node) == 0) continue;
+    const int64_t loss = Loss(board, one, many, node, kLiftNone);
+    if (best == COX_NONE || loss < least) {
+      best = node;
+      least = loss;
+    }
+  }
+  if (best == COX_NONE) return false;
+  board.Use(best, one.need);
+  seats = {{single, best}};
+  if (!PlaceField(board, bid, 1 - single, liking, seats)) return false;
+  trial.Keep();
+  return true;
+}
+
+}  // namespace
+
+int64_t FitCount(const Board& board, const Field& field, uint32_t node, int32_t lift) {
+  if (!Allowed(field, node, lift)) return 0;
+  return Times(field.need, board.Room(node), field.replicas);
+}
+
+bool Fits(const Board& board, const Bid& bid, int32_t lift) {
+  const size_t count = bid.fields.size();
+  if (count == 1) {
+    int64_t left = bid.fields[0].replicas;
+    for (uint32_t node = 0; node < board.nodes() && left > 0; ++node) {
+      left -= FitCount(board, bid.fields[0], node, lift);
+    }
+    return left <= 0;
+  }
+  // The many fit beside the one exactly if some node can take the one and still leave enough.
+  const uint32_t single = Single(bid);
+  const Field& one = bid.fields[single];
+  const Field& many = bid.fields[1 - single];
+  int64_t total = 0;
+  std::optional<int64_t> least_loss;
+  for (uint32_t node = 0; node < board.nodes(); ++node) {
+    total += FitCount(board, many, node, lift);
+    if (FitCount(board, one, node, lift) == 0) continue;
+    const int64_t loss = Loss(board, one, many, node, lift);
+    least_loss = std::min(loss, least_loss.value_or(loss));
+  }
+  return least_loss && total - *least_loss >= many.replicas;
+}
+
+std::optional<Seats> Place(Board& board, const Bid& bid, std::span<const int32_t> liking) {
+  Seats seats;
+  if (PlaceLargestFirst(board, bid, liking, seats)) return seats;
+  if (bid.fields.size() == 2 && PlaceSingleFirst(board, bid, Single(bid), liking, seats)) {
+    return seats;
+  }
+  return std::nullopt;
+}
+
+model::Placement ToPlacement(const Round& round, const Bid& bid, const Seats& seats) {
+  // Ranks follow the names of the nodes, so that neighbours in rank are neighbours in name.
+  Seats by_node = seats;
+  std::ranges::sort(by_node);
+  model::Placement placement{*bid.candidate, {}};
+  std::vector<size_t> next(bid.fields.size());
+  for (uint32_t f = 0; f < next.size(); ++f) {
+    next[f] = static_cast<size_t>(
+        std::ranges::lower_bound(by_node, f, {}, &Seat::field) - by_node.begin());
+  }
+  int64_t rank = 0;
+  for (uint32_t r = 0; r < bid.candidate->roles.size(); ++r) {
+    const model::RoleDemand& role = bid.candidate->roles[r];
+    for (int64_t i = 0; i < role.replicas; ++i) {
+      const Seat& seat = by_node[next[bid.field_of_role[r]]++];
+      placement.replicas.push_back(
+          {role.role, rank++, round.snapshot.nodes[seat.node].name, role.resources});
+    }
+  }
+  return placement;
+}
+
+}  // namespace cox::cycle

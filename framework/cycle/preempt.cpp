@@ -1,0 +1,142 @@
+// Preemption (2.6): the core decides who is a lawful victim and who goes; no plugin can widen it.
+// A plan is made on the board as it will be once all leaving jobs are gone; nobody is evicted
+// unless the whole gang then fits on nodes that it may use.
+#include <algorithm>
+#include <compare>
+#include <numeric>
+
+#include "cycle/round.hpp"
+#include "cycle/text.hpp"
+#include "cycle/victims.hpp"
+
+namespace cox::cycle {
+namespace {
+
+using spec::CapacityType;
+
+class LookingAhead {
+ public:
+  explicit LookingAhead(Board& board) : board_(board) { board_.LookAhead(true); }
+  ~LookingAhead() { board_.LookAhead(false); }
+  LookingAhead(const LookingAhead&) = delete;
+  LookingAhead& operator=(const LookingAhead&) = delete;
+
+ private:
+  Board& board_;
+};
+
+// Only who has quota and lacks nothing but room may preempt, and only for capacity that is his.
+bool MayPreempt(const Bid& bid) {
+  return bid.admitted && !bid.fields.empty() &&
+         (bid.candidate->source == CapacityType::kReserved ||
+          bid.candidate->source == CapacityType::kOnDemand);
+}
+
+// "best n1: 4 GPU, ... after preempting all preemptible": the board shows them gone.
+std::string BestNode(const Round& round, const Bid& bid) {
+  const Field& largest = *std::ranges::max_element(bid.fields, {}, [](const Field& f) {
+    return std::pair(f.need.gpu_milli, f.need.cpu_milli);
+  });
+  uint32_t best = COX_NONE;
+  const auto room = [&](uint32_t n) {
+    const Resources r = round.board.Room(n);
+    return std::tuple(r.gpu_milli, r.cpu_milli, r.mem_mib);
+  };
+  for (uint32_t n = 0; n < round.board.nodes(); ++n) {
+    if ((*largest.usable)[n] == 0) continue;
+    if (best == COX_NONE || room(n) > room(best)) best = n;
+  }
+  if (best == COX_NONE) return "";
+  return "; best " + round.snapshot.nodes[best].name + ": " + Amount(round.board.Room(best)) +
+         " after preempting all preemptible";
+}
+
+std::string TaskNames(const Round& round, const Victims& victims) {
+  std::string names;
+  for (const uint32_t v : victims) {
+    names += (names.empty() ? "" : ", ") + round.snapshot.running[v].name;
+  }
+  return names;
+}
+
+void Evict(Round& round, const Bid& bid, const Victims& victims) {
+  const model::PendingJob& job = round.job(bid);
+  for (const uint32_t v : victims) {
+    const model::RunningJob& victim = round.snapshot.running[v];
+    round.board.Leave(victim);
+    round.evicted.insert(v);
+    round.decision.evictions.push_back(
+        {victim.id, victim.attempt, job.id,
+         "task " + victim.name + " was preempted by another task " + job.name,
+         victim.capacity == CapacityType::kSpot});
+  }
+}
+
+// The nodes stay kept until those who leave are gone.
+model::Blocker WaitForNodes(Round& round, const Bid& bid, const Victims& victims,
+                            const std::optional<model::Nomination>& before) {
+  Seats seats;
+  {
+    Trial trial(round.board);  // the gang does not use the room yet, it only keeps it
+    seats = *Place(round.board, bid);
+  }
+  Nominate(round, bid, seats, before);
+  const model::Nomination& nomination = round.nominees.at(round.job(bid).id.value);
+  std::set<std::string> nodes;
+  for (const auto& replica : nomination.placement.replicas) nodes.insert(replica.node);
+  std::string names;
+  for (const std::string& node : nodes) names += (names.empty() ? "" : ", ") + node;
+  model::Blocker blocker;
+  blocker.code = "WaitingForPreemption";
+  blocker.text = (victims.empty() ? "" : "preempts " + TaskNames(round, victims) + "; ") + names +
+                 " kept for it until the leaving tasks are gone, at most until " +
+                 Utc(nomination.expires_at);
+  blocker.candidate = bid.index;
+  blocker.retry_at = nomination.expires_at;
+  return blocker;
+}
+
+}  // namespace
+
+void Preempt(Round& round, std::vector<Bid>& bids, const std::optional<model::Nomination>& before,
+             std::vector<model::Blocker>& blockers) {
+  std::vector<Bid*> able;
+  for (Bid& bid : bids) {
+    if (!MayPreempt(bid)) continue;
+    const model::PendingJob& job = round.job(bid);
+    const auto known = round.hopeless.find({ShapeOf(bid), job.priority, job.guaranteed});
+    if (known == round.hopeless.end()) {
+      able.push_back(&bid);
+    } else {
+      bid.blockers.back().text += known->second;
+    }
+  }
+  if (able.empty()) return;
+
+  const LookingAhead looking_ahead(round.board);
+  for (Bid* bid : able) {
+    if (bid->fields.front().verdicts.empty()) JudgeNodes(round, *bid);
+    // Who leaves anyway may leave room enough: then nobody else has to go.
+    if (Fits(round.board, *bid)) {
+      blockers.push_back(WaitForNodes(round, *bid, {}, before));
+      return;
+    }
+  }
+  for (Bid* bid : able) {
+    const model::PendingJob& job = round.job(*bid);
+    const Victims lawful = LawfulVictims(round, *bid);
+    if (const auto victims = ChooseVictims(round, *bid, lawful)) {
+      Evict(round, *bid, *victims);
+      blockers.push_back(WaitForNodes(round, *bid, *victims, before));
+      return;
+    }
+    Trial all_gone(round.board);
+    for (const uint32_t v : lawful) round.board.Leave(round.snapshot.running[v]);
+    if (Fits(round.board, *bid, kLiftAll)) continue;  // only node policies are in its way
+    std::string why = lawful.empty() ? "" : BestNode(round, *bid);
+    bid->blockers.back().text += why;
+    round.hopeless.emplace(std::tuple(ShapeOf(*bid), job.priority, job.guaranteed), why);
+  }
+}
+
+}  // namespace cox::cycle

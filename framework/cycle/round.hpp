@@ -1,0 +1,127 @@
+// What the steps of one cycle share, and the steps themselves. Everything here lives for one
+// Decide() on one thread. Read decide.cpp first: it calls the steps in this order.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "cycle/board.hpp"
+#include "host/plugins.hpp"
+#include "model/decision.hpp"
+#include "model/snapshot.hpp"
+
+namespace cox::cycle {
+
+// One place in a candidate's gang: equal replicas, where they may run and where rather. The master
+// and its workers are one field; a head with a flavor of its own is another.
+struct Field {
+  Resources need;  // of one replica
+  int64_t replicas = 0;
+  uint32_t gpu_type = COX_NONE;
+  const std::vector<uint8_t>* usable = nullptr;  // 1 = pool, flavor, GPU type and readiness suit
+  host::Lane verdicts;                           // empty = no plugin judges nodes
+  host::Lane scores;                             // empty = no plugin scores nodes
+};
+
+struct Seat {  // one replica of a field on one node
+  uint32_t field = 0, node = 0;
+  friend auto operator<=>(const Seat&, const Seat&) = default;
+};
+using Seats = std::vector<Seat>;
+
+// One candidate of one pending job on its way through the steps.
+struct Bid {
+  uint32_t job = 0;  // row
+  int64_t index = 0;  // of the candidate
+  const model::Candidate* candidate = nullptr;
+  std::vector<Field> fields;
+  std::vector<uint32_t> field_of_role;
+  bool admitted = false;  // by quota
+  std::vector<model::Blocker> blockers;
+};
+
+// The part of a bid that hardware alone decides. Room only shrinks within a cycle, so what found no
+// room once finds none later.
+using Shape = std::vector<std::tuple<const std::vector<uint8_t>*, int64_t, int64_t, int64_t, int64_t>>;
+Shape ShapeOf(const Bid& bid);
+cox_shape ShapeOf(const Bid& bid, const Field& field);  // as plugins see it
+
+struct Round {
+  Round(const model::Snapshot& s, host::Plugins& p) : snapshot(s), plugins(p), board(s) {}
+
+  const model::Snapshot& snapshot;
+  host::Plugins& plugins;
+  Board board;
+  model::Decision decision;
+
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, uint32_t>, std::vector<uint8_t>>
+      usable;                               // by source, pool, flavor, GPU type, tenant
+  std::map<Shape, model::Blocker> no_room;  // shapes that found no room, and why
+  // Shapes that no lawful eviction helps, by the preemptor's priority and guarantee.
+  std::map<std::tuple<Shape, spec::Priority, bool>, std::string> hopeless;
+  bool again = false;  // room came back after others had been looked at
+  std::set<uint32_t> evicted;                      // running rows
+  std::map<uint64_t, model::Nomination> nominees;  // by task: what stands now
+  Resources idle_high_started;                     // idle jobs of level high, this cycle
+  std::map<uint32_t, std::string> holders;         // by ledger row, for texts
+
+  const model::PendingJob& job(const Bid& bid) const { return snapshot.pending[bid.job]; }
+};
+
+// 1 nominate.cpp: nodes and units that earlier cycles keep for preemptors stay kept.
+void KeepNominations(Round& round);
+// The job is looked at now: what is kept for it is there for it.
+std::optional<model::Nomination> LetGo(Round& round, uint32_t job);
+// The nomination of a bid whose gang sits at `seats` once all that leaves is gone.
+void Nominate(Round& round, const Bid& bid, const Seats& seats,
+              const std::optional<model::Nomination>& before);
+
+// 2 order.cpp: rows of pending jobs, first looked at first (S56).
+std::vector<uint32_t> Order(Round& round);
+
+// 3 eligible.cpp: held by a person, or backing off after a failure.
+std::optional<model::Blocker> NotNow(const Round& round, uint32_t job);
+
+// 4 admit.cpp: does quota allow the whole gang (S41)? Names every refusal in bid.blockers.
+void Admit(Round& round, Bid& bid);
+void ChargeBid(Round& round, const Bid& bid);
+
+// 5 select.cpp: the nodes that suit each field, as hardware and as plugins see it.
+void Select(Round& round, Bid& bid);
+// Node plugins judge only what hardware does not rule out.
+void JudgeNodes(Round& round, Bid& bid);
+// idle.cpp: is the offered stability high enough (2.3)?
+std::optional<model::Blocker> IdleShortage(Round& round, const Bid& bid);
+void CountIdle(Round& round, const Bid& bid);
+
+// 6 gang.cpp: all replicas or none.
+// Does the gang fit? Exact for up to two fields of which one is a single replica, which is all that
+// jobs can ask for. `lift`: count nodes with these refusals as allowed.
+constexpr int32_t kLiftNone = 0, kLiftAll = -1;
+bool Fits(const Board& board, const Bid& bid, int32_t lift = kLiftNone);
+// Replicas of a field that fit on a node.
+int64_t FitCount(const Board& board, const Field& field, uint32_t node, int32_t lift = kLiftNone);
+// Uses the room of the whole gang on the board, or changes nothing. `liking`: instead of scores.
+std::optional<Seats> Place(Board& board, const Bid& bid, std::span<const int32_t> liking = {});
+model::Placement ToPlacement(const Round& round, const Bid& bid, const Seats& seats);
+
+// 7 preempt.cpp: who must go so that one of the bids fits (2.6)? Evicts, and nominates the job.
+// What the job then waits for, or why it is of no use, goes into `blockers`.
+void Preempt(Round& round, std::vector<Bid>& bids, const std::optional<model::Nomination>& before,
+             std::vector<model::Blocker>& blockers);
+
+// 8 explain.cpp: why a bid found no place, for its owner (S47, S80).
+model::Blocker NoRoom(Round& round, const Bid& bid);
+void ExplainNodes(Round& round, Bid& bid);
+std::string Holders(Round& round, uint32_t ledger_row);
+// queue_rank.cpp: fills the queue ranks of all waiting jobs, given the order of the cycle.
+void RankQueue(const Round& round, const std::vector<uint32_t>& order,
+               std::vector<model::Explanation>& waiting);
+
+}  // namespace cox::cycle

@@ -1,0 +1,45 @@
+#include "cycle/text.hpp"
+
+namespace cox::cycle {
+namespace {
+
+// Thousandths as a decimal: 1500 -> "1.5".
+std::string Thousandths(int64_t n) {
+  std::string text = std::to_string(n / 1000);
+  if (n % 1000 == 0) return text;
+  std::string rest = std::to_string(1000 + n % 1000).substr(1);
+  while (rest.back() == '0') rest.pop_back();
+  return text + "." + rest;
+}
+
+std::string TwoDigits(unsigned n) {
+  return {static_cast<char>('0' + n / 10 % 10), static_cast<char>('0' + n % 10)};
+}
+
+}  // namespace
+
+std::string Amount(const Resources& r) {
+  std::string text;
+  if (r.gpu_milli != 0) text += Thousandths(r.gpu_milli) + " GPU, ";
+  text += Thousandths(r.cpu_milli) + " CPU, ";
+  return text + (r.mem_mib % 1024 == 0 ? std::to_string(r.mem_mib / 1024) + " GiB"
+                                       : std::to_string(r.mem_mib) + " MiB");
+}
+
+std::string Utc(TimePoint t) {
+  const auto day = std::chrono::floor<std::chrono::days>(t);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss time(std::chrono::floor<std::chrono::seconds>(t - day));
+  return std::to_string(static_cast<int>(date.year())) + "-" +
+         TwoDigits(static_cast<unsigned>(date.month())) + "-" +
+         TwoDigits(static_cast<unsigned>(date.day())) + "T" +
+         TwoDigits(static_cast<unsigned>(time.hours().count())) + ":" +
+         TwoDigits(static_cast<unsigned>(time.minutes().count())) + ":" +
+         TwoDigits(static_cast<unsigned>(time.seconds().count())) + "Z";
+}
+
+std::string Count(int64_t n, const std::string& noun) {
+  return std::to_string(n) + " " + noun + (n == 1 ? "" : "s");
+}
+
+}  // namespace cox::cycle
