@@ -36,7 +36,8 @@ int64_t Loss(const Board& board, const Field& one, const Field& many, uint32_t n
 }
 
 // The order in which nodes are taken: what plugins like most, else the fullest, so that big holes
-// stay whole; equal ones by name. Why GPUs first: they are what gangs wait for.
+// stay whole; equal ones by name. Why GPUs first: they are what gangs wait for. For the same reason
+// a replica without GPUs looks at how many a node has at all: rather none.
 struct Pick {
   int64_t dislike, gpu, cpu, mem;
   uint32_t node;
@@ -47,12 +48,14 @@ bool PlaceField(Board& board, const Bid& bid, uint32_t index, std::span<const in
                 Seats& seats) {
   const Field& field = bid.fields[index];
   if (liking.empty()) liking = field.scores;
+  const host::Lane& capacity = board.rows().lane(COX_NODE_GPU_MILLI_CAPACITY);
   std::vector<Pick> picks;
   for (uint32_t node = 0; node < board.nodes(); ++node) {
     if (!Allowed(field, node, kLiftNone)) continue;
     const Resources room = board.Room(node);
     if (!field.need.FitsIn(room)) continue;
-    picks.push_back({liking.empty() ? 0 : -int64_t{liking[node]}, room.gpu_milli, room.cpu_milli,
+    const int64_t gpus = field.need.gpu_milli > 0 ? room.gpu_milli : capacity[node];
+    picks.push_back({liking.empty() ? 0 : -int64_t{liking[node]}, gpus, room.cpu_milli,
                      room.mem_mib, node});
   }
   int64_t left = field.replicas;

@@ -39,7 +39,8 @@ bool Offers(const spec::Pool& pool, CapacityType source, const std::string& flav
                         ? pool.lends_idle
                         : std::ranges::find(pool.capacity_types, source) !=
                               pool.capacity_types.end();
-  return sold && std::ranges::find(pool.flavors, flavor) != pool.flavors.end();
+  return sold && (pool.flavors.empty() || std::ranges::find(pool.flavors, flavor) !=
+                                           pool.flavors.end());
 }
 
 std::vector<Candidate> Candidates(const spec::TrainingJob& job, const spec::Site& site) {
