@@ -91,15 +91,24 @@ TEST(Docs, ReadmesJobParses) {
   EXPECT_EQ(job->workers, 1);
 }
 
-TEST(Docs, EveryExampleParses) {
+template <class Parse>
+int ParseAll(const std::string& folder, Parse parse) {
   int seen = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(kSource + "/examples")) {
+  for (const auto& entry : std::filesystem::directory_iterator(kSource + folder)) {
     if (entry.path().extension() != ".yaml") continue;
-    const auto job = spec::ParseTrainingJob(Read(entry.path().string()), entry.path().string());
-    EXPECT_TRUE(job) << job.error().text;
+    const auto parsed = parse(Read(entry.path().string()), entry.path().string());
+    EXPECT_TRUE(parsed) << parsed.error().text;
     ++seen;
   }
-  EXPECT_GE(seen, 2);
+  return seen;
+}
+
+TEST(Docs, EveryExampleParses) {
+  EXPECT_GE(ParseAll("/examples", spec::ParseTrainingJob), 2);
+}
+
+TEST(Docs, EverySiteFileParses) {
+  EXPECT_GE(ParseAll("/configs", spec::ParseSite), 2);
 }
 
 // Accepted by the validator too, as root on the demo's site.
