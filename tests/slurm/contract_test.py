@@ -208,15 +208,28 @@ class Contract(bed.BedTest):
             self.assertNotRegex(pathlib.Path(self.cwd, name).read_text(), r"_COX_|MASTER_|(?m:^RANK)|TASK_UUID|(?m:^X_)")
 
 
-class Hidden(bed.BedTest):
-    """Where users may not look at nodes, MASTER_ADDR comes from slurm.conf."""
+class Surroundings(bed.BedTest):
+    """Where users may not look at nodes, and root's scripts run before their jobs."""
 
     nodes = 2
-    slurm_conf = ("PrivateData=nodes,jobs",)
+    slurm_conf = ("PrivateData=nodes,jobs", f"Prolog={bed.ROOT}/tests/slurm/print_environment", "PrologFlags=Alloc")
 
-    def test_the_address_is_found_all_the_same(self):
+    def test_the_address_is_found_where_nodes_are_hidden(self):
         job = self.sbatch("-N2", script=f"srun {PRINT}").job
         self.assertEqual([task["MASTER_ADDR"] for task in tasks(self.output_of(job))], ["127.0.0.1"] * 2)
+
+    def test_nothing_of_the_users_environment_reaches_roots_scripts(self):
+        done = self.sbatch("--cox-type=ray", "--cox-queue=team", env={
+            "LD_PRELOAD": "/no/such.so", "BASH_ENV": "/tmp/x", "SLURM_SPANK_LD_PRELOAD": "/x", "SPANK_PATH": "/x",
+            "COX_TASK_UUID": "forged", "PATH": "/usr/bin:/bin:/usr/sbin:/mine"})
+        self.output_of(done.job)
+        seen = bed.environment(pathlib.Path(self.cwd, f"prolog.{done.job}").read_text())
+        self.assertEqual({name: value for name, value in seen.items() if name.startswith("SPANK_")}, {
+            "SPANK_COX_TASK_UUID": self.daemon.requests[-1]["job"]["uuid"],
+            "SPANK__SLURM_SPANK_OPTION_cox_cox_type": "ray",
+            "SPANK__SLURM_SPANK_OPTION_cox_cox_queue": "team"})
+        self.assertFalse([name for name in seen if name.startswith("LD_") or name == "BASH_ENV"])
+        self.assertNotIn("/mine", seen.get("PATH", ""))
 
 
 if __name__ == "__main__":

@@ -6,11 +6,12 @@ import re
 import signal
 import subprocess
 import sys
+import time
 import unittest
 
 import bed
 
-AWAY = ("sbatch: cox: accepted and held: Coxswain's daemon did not answer within 100 ms; "
+AWAY = ("sbatch: cox: accepted and held: Coxswain's daemon did not answer within 1000 ms; "
         "the job is judged when it is back\n")
 
 
@@ -88,8 +89,8 @@ class Submit(bed.BedTest):
 
     # --- a daemon that does not answer well: held, marked, with the options for later ---
 
-    def assert_accepted_and_held(self, done, options):
-        self.assertEqual((done.code, done.err), (0, AWAY))
+    def assert_accepted_and_held(self, done, options, text=AWAY):
+        self.assertEqual((done.code, done.err), (0, text))
         comment = self.assert_held_and_marked(done.job, "wait")["AdminComment"]
         self.assertEqual(json.loads(comment.split(" ", 2)[2]), options)
 
@@ -135,32 +136,36 @@ class Submit(bed.BedTest):
 
     def test_a_stopped_daemon_delays_one_submission_in_ten_time_outs(self):
         self.daemon.stop()
+        conf = pathlib.Path(self.cox_conf)
+        slow = conf.read_text()
+        conf.write_text(slow.replace("TimeoutMs=1000", "TimeoutMs=100"))
         listen = ("import socket,sys,time; s=socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(200);"
                   "print('up',flush=True); time.sleep(600)")
         with subprocess.Popen([sys.executable, "-c", listen, self.daemon.path], stdout=subprocess.PIPE) as process:
             try:
                 process.stdout.readline()
                 process.send_signal(signal.SIGSTOP)
-                before = len(self.controller_log())
-                loop = "for i in {1..100}; do sbatch --wrap true || exit 1; done"
-                done = self.user("bash", "-c", loop)
+                begin = len(self.controller_log()), time.monotonic()
+                done = self.user("bash", "-c", "for i in {1..100}; do sbatch --wrap true || exit 1; done")
+                took_s = time.monotonic() - begin[1]
             finally:
                 process.kill()
-        self.assertEqual((done.code, done.err), (0, AWAY * 100))
-        spent = [int(us) for us in re.findall(r"held after (\d+) us", self.controller_log()[before:])]
-        self.assertEqual(len(spent), 100)
-        self.assertLess(max(spent), 200_000)  # the time-out and a busy machine
-        asked = [us for us in spent if us > 50_000]
+        self.assertEqual((done.code, done.err), (0, AWAY.replace("1000", "100") * 100))
+        held = re.findall(r"held after (\d+) us: (.*)", self.controller_log()[begin[0]:])
+        self.assertEqual(len(held), 100)
+        asked = [int(us) for us, why in held if why.endswith("no reply in time")]
         self.assertTrue(asked)
-        self.assertLess(len(asked), 20)
+        self.assertLessEqual(len(asked), took_s / 1.0 + 1)  # ten time-outs are a second
+        self.assertTrue(all(us >= 100_000 for us in asked))
         for job in re.findall(r"batch job (\d+)", done.out)[::25]:
             self.assert_held_and_marked(int(job), "wait")
         self.daemon.start()
         self.until(lambda: self.sbatch().err == "", "the daemon is asked again")
+        conf.write_text(slow)
 
     def test_srun_is_told_that_it_waits(self):
         self.daemon.stop()
-        done = self.user("timeout", "-s", "INT", "0.5", "srun", "true")
+        done = self.user("timeout", "-s", "INT", "1", "srun", "true")
         self.assertIn(AWAY.replace("sbatch", "srun"), done.err)
 
     # --- configuration ---
@@ -170,10 +175,12 @@ class Submit(bed.BedTest):
         try:
             for text in (good + "TimeOut=5\n", "Socket=/x\n", good.replace("train", "")):
                 pathlib.Path(self.cox_conf).write_text(text)
-                self.assert_accepted_and_held(self.sbatch(), {})
+                self.assert_accepted_and_held(
+                    self.sbatch(), {}, "sbatch: cox: accepted and held: cox.conf is wrong, see slurmctld's log; "
+                    "the job is judged when an administrator has corrected it\n")
                 self.assertEqual(self.sbatch("-p", "foreign").err, "")
             self.assertEqual(self.daemon.requests, [])
-            self.assertIn(f"{self.cox_conf}:3: TimeOut=5: is no key of this file, they are Socket, TimeoutMs "
+            self.assertIn(f"{self.cox_conf}:4: TimeOut=5: is no key of this file, they are Socket, TimeoutMs "
                           "and Partitions; jobs of managed partitions are held until it is right",
                           self.controller_log())
         finally:

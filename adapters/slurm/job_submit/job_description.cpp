@@ -29,8 +29,7 @@ class Variables {
       if (replace) SetText(list_[i], text);
       return;
     }
-    // One more than counted: some of Slurm's readers stop at NULL. A new block each time, since
-    // slurm_xrecalloc writes past the end of one that it makes a little smaller (22.05).
+    // A new block, zeroed to its end: slurmctld frees up to the first NULL, whatever the count is.
     auto** grown = static_cast<char**>(
         slurm_xcalloc(count_ + 2, sizeof(char*), true, false, __FILE__, __LINE__, __func__));
     std::copy_n(list_, count_, grown);
@@ -49,7 +48,7 @@ class Variables {
       else
         list_[kept++] = list_[i];
     }
-    if (kept < count_) list_[kept] = nullptr;
+    std::fill(list_ + kept, list_ + count_, nullptr);
     count_ = kept;
   }
 

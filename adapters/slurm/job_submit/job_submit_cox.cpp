@@ -140,8 +140,12 @@ class Plugin {
                reply ? "" : reply.error().text.c_str());
     if (!reply) {
       MarkHeld(job, uuid, std::string(kMark) + uuid + " wait " + OptionsJson(request));
-      message = "cox: accepted and held: Coxswain's daemon did not answer within " +
-                std::to_string(config_.timeout.count()) + " ms; the job is judged when it is back";
+      message = config_.errors.empty()
+                    ? "cox: accepted and held: Coxswain's daemon did not answer within " +
+                          std::to_string(config_.timeout.count()) +
+                          " ms; the job is judged when it is back"
+                    : "cox: accepted and held: cox.conf is wrong, see slurmctld's log; the job is "
+                      "judged when an administrator has corrected it";
       return SLURM_SUCCESS;
     }
     message = reply->text;
