@@ -108,7 +108,6 @@ class Builder final : public YAML::EventHandler {
 
   // Empty text when all is well; else "12: what".
   const std::string& error() const { return error_; }
-  bool empty() const { return !done_; }
   json& value() { return root_; }
   Place& place() { return root_place_; }
 
@@ -291,7 +290,10 @@ Result<Document> ParseDocument(std::string_view text, std::string_view position)
   }
   Builder builder(first_line);
   try {
-    std::istringstream stream(IsJson(text) ? AsYaml(text) : std::string(text));
+    std::string yaml = IsJson(text) ? AsYaml(text) : std::string(text);
+    // Without an end mark the parser takes an open quote before the last newline for closed.
+    if (yaml.ends_with('\n')) yaml += "...\n";
+    std::istringstream stream(yaml);
     YAML::Parser parser(stream);
     while (builder.error().empty() && parser.HandleNextDocument(builder)) {
     }
@@ -304,7 +306,6 @@ Result<Document> ParseDocument(std::string_view text, std::string_view position)
     return InvalidArgument(prefix + " not YAML: " + e.what());
   }
   if (!builder.error().empty()) return InvalidArgument(prefix + builder.error());
-  if (builder.empty()) return InvalidArgument(prefix + " the document is empty");
   return Document{file, std::move(builder.value()), std::move(builder.place())};
 }
 

@@ -34,7 +34,7 @@ struct Document {
 };
 
 // `position` is the name used in messages; "site.yaml:47" means that the first line of the text
-// is line 47 of site.yaml.
+// is line 47 of site.yaml. Text without any value is null.
 Result<Document> ParseDocument(std::string_view text, std::string_view position);
 
 // nullptr where nothing was written.

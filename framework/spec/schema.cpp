@@ -29,12 +29,26 @@ const json& Resolve(const json& root, const json& schema) {
   const json* at = &schema;
   for (int hops = 0; hops < 16 && at->is_object() && at->contains("$ref"); ++hops) {
     const json& ref = (*at)["$ref"];
-    if (!ref.is_string() || !ref.get_ref<const std::string&>().starts_with("#/")) break;
+    if (!ref.is_string() || !ref.get_ref<const std::string&>().starts_with('#')) break;
     const json::json_pointer target(ref.get<std::string>().substr(1));
     if (!root.contains(target)) break;
     at = &root.at(target);
   }
   return *at;
+}
+
+// A reference that leads nowhere, in circles or out of the schema; nullptr if there is none. The
+// validator would follow a circle for ever.
+const json* LostReference(const json& root, const json& schema) {
+  if (schema.is_object() && schema.contains("$ref") && schema["$ref"].is_string() &&
+      Resolve(root, schema).contains("$ref")) {
+    return &schema["$ref"];
+  }
+  if (!schema.is_structured()) return nullptr;
+  for (const json& inner : schema) {
+    if (const json* lost = LostReference(root, inner)) return lost;
+  }
+  return nullptr;
 }
 
 const json* Member(const json& object, const std::string& key) {
@@ -340,9 +354,13 @@ Keys KeysOf(const std::vector<std::string>& context) {
 }  // namespace
 
 Result<void> ValidateAndDefault(Document& document, std::string_view schema_text) {
+  if (document.value.is_null()) return InvalidArgument(document.file + ": the document is empty");
   const json schema = json::parse(schema_text, nullptr, false);
   if (!schema.is_object()) return Internal("the schema is not a JSON object");
   try {
+    if (const json* lost = LostReference(schema, schema)) {
+      return Internal("the schema is not usable: $ref " + lost->dump() + " leads nowhere");
+    }
     valijson::Schema rules;
     valijson::SchemaParser().populateSchema(valijson::adapters::NlohmannJsonAdapter(schema), rules);
     Explainer explainer(document, schema);
