@@ -32,15 +32,18 @@ struct Place {
 // SIGTERM to every process of the attempt (S55). The grace timer is the framework's.
 struct Terminate {};
 
-// SIGKILL; the attempt ends.
+// SIGKILL; the attempt ends. One that has not started is held again instead, and the Outcome says
+// not_started: only the adapter can know which of the two it was.
 struct Kill {};
 
-// The attempt has ended; make the native object ready for attempt `next`, held.
+// The attempt has ended; make the native object ready for attempt `next`, held. Answered when it
+// is.
 struct Requeue {
   int64_t next = 0;
 };
 
-// The task has ended; nothing of it may start again. Cancels a native object that still waits.
+// The task has ended; nothing of it may start again, whatever its attempt. Cancels a native object
+// that still waits, kills one that runs.
 struct Discard {};
 
 // Show the task's state where users of the batch system look.

@@ -23,7 +23,7 @@ struct Observation {
     kReleased,  // may start at any moment
     kStarting,  // has its nodes; not all replicas run yet
     kRunning,   // all replicas run
-    kLeaving,   // ended, processes may still be there
+    kLeaving,   // ended, processes may still be there (a debugged Ray job: its submitter ended)
     kEnded,     // no process is left
   };
   std::string native_id, root_uuid;
@@ -76,6 +76,7 @@ struct Outcome {
   int64_t attempt = 0;
   std::optional<Error> error;  // Conflict: the precondition did not hold; Unavailable: retry
   std::string native_id;       // answer to Create
+  bool not_started = false;    // answer to Kill: nothing of the attempt had started; it is held
 };
 
 using Delta =

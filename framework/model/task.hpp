@@ -110,8 +110,10 @@ struct Task {
   TimePoint started_at{};
   TimePoint not_before{};  // back-off
   TimePoint deadline = kNever;  // of the current state: grace, start time-out, hold, contact lost
+  bool leaving = false;  // its processes have been told to go; `deadline` is the next Kill
   std::optional<Exit> pending_exit;  // how this attempt will be judged once its processes are gone
-  bool outcome_succeeded = false;    // DebugHolding: the result it will end with (D9)
+  bool outcome_succeeded = false;    // leaving or DebugHolding: it had ended well before that (D9)
+  int64_t start_failures = 0;  // in a row: lost races for nodes, start time-outs
 
   std::vector<Attempt> attempts;  // ended ones
   int64_t retries_used = 0;       // against maxRetries

@@ -1,0 +1,64 @@
+#include "lifecycle/user_rule.hpp"
+
+#include <cox/plugin.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+#include <regex>
+#include <string_view>
+
+namespace cox::lifecycle {
+namespace {
+
+// Why: std::regex recurses once a character; a longer line could exhaust the stack.
+constexpr size_t kLongestLine = 2000;
+
+bool MatchesLog(const std::string& expression, std::string_view log) {
+  try {
+    const std::regex regex(expression, std::regex::ECMAScript);
+    while (!log.empty()) {
+      const size_t end = std::min(log.find('\n'), log.size());
+      const std::string_view line = log.substr(0, std::min(end, kLongestLine));
+      if (std::regex_search(line.begin(), line.end(), regex)) return true;
+      log.remove_prefix(std::min(end + 1, log.size()));
+    }
+  } catch (const std::regex_error&) {
+    return false;
+  }
+  return false;
+}
+
+bool MatchesSignal(const std::string& name, int signal) {
+  if (signal == 0) return false;
+  const char* abbreviation = sigabbrev_np(signal);  // "KILL"
+  return abbreviation != nullptr && (name == abbreviation || name == std::string("SIG") + abbreviation);
+}
+
+bool Matches(const spec::FailureRule& rule, const model::Exit& exit) {
+  const auto& codes = rule.on_exit_codes;
+  const auto& signals = rule.on_signals;
+  if (codes.empty() && signals.empty() && rule.on_log.empty()) return false;
+  if (!codes.empty() && (exit.signal != 0 ||
+                         std::find(codes.begin(), codes.end(), exit.exit_code) == codes.end())) {
+    return false;
+  }
+  if (!signals.empty() && std::none_of(signals.begin(), signals.end(), [&](const std::string& s) {
+        return MatchesSignal(s, exit.signal);
+      })) {
+    return false;
+  }
+  return rule.on_log.empty() || MatchesLog(rule.on_log, exit.log_tail);
+}
+
+}  // namespace
+
+uint32_t MatchRule(const std::vector<spec::FailureRule>& rules, const model::Exit& exit) {
+  for (const spec::FailureRule& rule : rules) {
+    if (!Matches(rule, exit)) continue;
+    return rule.action == spec::FailureAction::kRetry ? COX_RULE_RETRY : COX_RULE_FAIL;
+  }
+  return COX_RULE_NONE;
+}
+
+}  // namespace cox::lifecycle
