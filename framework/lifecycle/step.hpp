@@ -50,10 +50,10 @@ struct Answered {
   bool not_started = false;  // kKill
 };
 
-using Event = std::variant<Admit, Preempt, Stop, Wait, Tick, Answered, model::Observation,
-                           model::NativeGone>;
+using Event =
+    std::variant<Admit, Preempt, Stop, Wait, Tick, Answered, model::Observation, model::NativeGone>;
 
-struct Limits {  // from the site
+struct Limits {                // from the site
   Duration start_timeout{};    // Admitted or Starting longer than this: GangStartTimeout
   Duration unknown_timeout{};  // Unknown longer than this: given up as NodeUnreachable
   Duration kill_timeout = std::chrono::seconds(60);  // after Kill: ask again

@@ -32,15 +32,16 @@ bool MatchesLog(const std::string& expression, std::string_view log) {
 bool MatchesSignal(const std::string& name, int signal) {
   if (signal == 0) return false;
   const char* abbreviation = sigabbrev_np(signal);  // "KILL"
-  return abbreviation != nullptr && (name == abbreviation || name == std::string("SIG") + abbreviation);
+  return abbreviation != nullptr &&
+         (name == abbreviation || name == std::string("SIG") + abbreviation);
 }
 
 bool Matches(const spec::FailureRule& rule, const model::Exit& exit) {
   const auto& codes = rule.on_exit_codes;
   const auto& signals = rule.on_signals;
   if (codes.empty() && signals.empty() && rule.on_log.empty()) return false;
-  if (!codes.empty() && (exit.signal != 0 ||
-                         std::find(codes.begin(), codes.end(), exit.exit_code) == codes.end())) {
+  if (!codes.empty() &&
+      (exit.signal != 0 || std::find(codes.begin(), codes.end(), exit.exit_code) == codes.end())) {
     return false;
   }
   if (!signals.empty() && std::none_of(signals.begin(), signals.end(), [&](const std::string& s) {

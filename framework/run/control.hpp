@@ -6,16 +6,16 @@
 //   <- {"ok": false, "code": "NotFound", "text": "no job named ..."}
 //
 // verb                args                                   result
-// submit              text, file?, dry_run?                  name | dry run: {accepted, refused, warnings}
-// list                mine?, all?, states?[], labels?{}      {jobs: [Job...]}
-// get                 job (name, id, native id or uuid)      Job: the full record, spec, attempts
-// describe            job                                    Job + {events: [...], explanation?}
-// explain             job                                    {blockers, queue, earliest, candidates}
-// stop                job                                    {name, state}
-// quota               subject?                               {rows: [{level, subject, capacity, pool,
+// submit              text, file?, dry_run?                  name | dry run: {accepted, refused,
+// warnings} list                mine?, all?, states?[], labels?{}      {jobs: [Job...]} get job
+// (name, id, native id or uuid)      Job: the full record, spec, attempts describe            job
+// Job + {events: [...], explanation?} explain             job {blockers, queue, earliest,
+// candidates} stop                job                                    {name, state} quota
+// subject?                               {rows: [{level, subject, capacity, pool,
 //                                                            flavor, limit, used, available}]}
 // pool                -                                      {at, pools: [{name, nodes, flavors:
-//                                                            [{name, total, used, free, fragments}]}]}
+//                                                            [{name, total, used, free,
+//                                                            fragments}]}]}
 // flavors             capacity_type?                         {flavors: [...], reason?}
 // ledger_check        -                                      {consistent, text}
 // nodepolicy_create   type, node_names, ttl_seconds,         {id, warnings}
@@ -29,7 +29,8 @@
 // reload              -                                      {}
 // events              after?, limit?, job?                   {events: [{sequence, ...}], next}
 // logs                job, role?, attempt?                   {path}
-// health              -                                      {turns, generation, not_ready, degraded}
+// health              -                                      {turns, generation, not_ready,
+// degraded}
 //
 // Hidden variables are "****" in every reply but to their owner (S13). A job that the peer may not
 // see is NotFound (S5), as if it did not exist.

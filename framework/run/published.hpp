@@ -37,7 +37,7 @@ struct Published {
   std::map<uint64_t, std::shared_ptr<const model::Task>> tasks;
   std::vector<spec::NodePolicy> policies;
   std::shared_ptr<const model::Ledger> ledger;
-  std::string ledger_error;  // "" = sum(live allocations) == usage
+  std::string ledger_error;                         // "" = sum(live allocations) == usage
   std::shared_ptr<const model::Decision> decision;  // the last one
   Counters counters;
 };
