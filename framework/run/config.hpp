@@ -16,12 +16,16 @@ struct Config {
   std::shared_ptr<const spec::Site> site;
   // Decision thread; Observe() also from the observer, which is why it is shared.
   std::shared_ptr<host::Plugins> plugins;
-  // A second set of instances, for Judge: a submission is judged on other threads while the
-  // decision thread uses the first set.
-  std::shared_ptr<host::Plugins> judging_plugins;
+  // Where `site` came from; the recorder keeps it, so that a recording can be replayed anywhere.
+  std::string site_file, site_text;
 };
 
 // Reads `site_file`, checks it and creates every plugin instance. The error names file and line.
+// Decision thread, or before there is one: plugins are made while no cycle runs.
 Result<Config> LoadConfig(const std::string& site_file, const host::Options& options);
+
+// The same from text; `site_file` is the name used in messages.
+Result<Config> MakeConfig(std::string site_text, const std::string& site_file,
+                          const host::Options& options);
 
 }  // namespace cox::run

@@ -25,7 +25,6 @@
 // plugins             -                                      {instances: [...]}
 // nodes               -                                      {nodes: [...]}
 // judge               text, file?, user? (admin)             {accepted, refused, warnings}
-// config_check        file                                   {} or the error's text
 // reload              -                                      {}
 // events              after?, limit?, job?                   {events: [{sequence, ...}], next}
 // logs                job, role?, attempt?                   {path}
@@ -50,8 +49,6 @@
 #include "base/result.hpp"
 #include "base/time.hpp"
 #include "model/task.hpp"
-#include "run/config.hpp"
-#include "run/judge.hpp"
 #include "run/loop.hpp"
 
 namespace cox::run {
@@ -59,8 +56,6 @@ namespace cox::run {
 struct ControlOptions {
   std::string socket;      // path; a left-over socket of a dead daemon is replaced
   std::string store_file;  // for events
-  std::string site_file;   // for reload
-  host::Options plugins;
   const Clock* clock = nullptr;
   Duration write_timeout = std::chrono::seconds(10);
   mode_t socket_mode = 0666;  // whoever connects is known by his uid
@@ -74,13 +69,9 @@ struct ControlOptions {
 
 class ControlServer {
  public:
-  // Binds the socket and starts the thread. `loop` and `judge` outlive the server.
-  static Result<std::unique_ptr<ControlServer>> Start(ControlOptions options, Loop& loop,
-                                                      Judge& judge);
+  // Binds the socket and starts the thread. `loop` outlives the server.
+  static Result<std::unique_ptr<ControlServer>> Start(ControlOptions options, Loop& loop);
   ~ControlServer();  // closes, joins
-
-  // What SIGHUP does: load the site file again, all or nothing. Any thread; returns at once.
-  void Reload(Done done);
 
  private:
   struct State;

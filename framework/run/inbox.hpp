@@ -13,8 +13,9 @@
 #include "base/result.hpp"
 #include "base/time.hpp"
 #include "model/delta.hpp"
-#include "run/config.hpp"
+#include "run/judge.hpp"
 #include "spec/site.hpp"
+#include "spec/training_job.hpp"
 
 namespace cox::run {
 
@@ -22,7 +23,7 @@ namespace cox::run {
 // value is a name or id for the person ("" where there is none).
 using Done = std::function<void(Result<std::string>)>;
 
-// Authorisation and validation come before the inbox (run/control); the loop carries out.
+// Who may ask for what is decided before (run/authorize); the loop carries out.
 struct SubmitRequest {  // value: the new task's name
   model::Submission submission;
   Done done;
@@ -40,12 +41,16 @@ struct DeletePolicyRequest {
   std::string id;
   Done done;
 };
-struct ReloadRequest {  // takes effect at the next cycle's edge
-  Config config;
+struct ReloadRequest {  // the site file again, all or nothing, between two cycles
   Done done;
 };
+struct JudgeRequest {  // nothing is changed, so nothing is saved before the answer
+  std::string user;
+  spec::TrainingJob job;
+  std::function<void(Judgement)> done;
+};
 using Request = std::variant<SubmitRequest, StopRequest, CreatePolicyRequest, DeletePolicyRequest,
-                             ReloadRequest>;
+                             ReloadRequest, JudgeRequest>;
 
 class Inbox final : public DeltaSink {
  public:

@@ -2,22 +2,22 @@
 // webhook: spec::Validate, then the quota plugins with nothing in use. A job that could never be
 // admitted is refused (D2: demand > total quota), with the level and the numbers.
 //
-// Threads: Judge may be called from any; it has plugin instances of its own and never waits for
-// the decision thread (decision 0042). AdmissionCheck is pure.
+// AdmissionCheck is pure and asks plugins, so it runs on the decision thread. Others ask through
+// the loop: Ask(loop, ...) waits for the answer with a deadline (decision 0042).
 #pragma once
 
-#include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "base/result.hpp"
 #include "base/time.hpp"
-#include "run/config.hpp"
+#include "host/plugins.hpp"
 #include "spec/training_job.hpp"
 #include "spec/validate.hpp"
 
 namespace cox::run {
+
+class Loop;
 
 struct Judgement {
   std::string refused;                  // not empty: why, a line each; show it to the submitter
@@ -28,17 +28,8 @@ struct Judgement {
 Judgement AdmissionCheck(const spec::Site& site, host::Plugins& plugins, const std::string& user,
                          const spec::TrainingJob& job, TimePoint now);
 
-class Judge {
- public:
-  explicit Judge(const Config& config) { Use(config); }
-
-  Judgement Check(const std::string& user, const spec::TrainingJob& job, TimePoint now);
-  void Use(const Config& config);  // after a reload
-
- private:
-  std::mutex mutex_;  // plugin calls are not concurrent within one set of instances
-  std::shared_ptr<const spec::Site> site_;
-  std::shared_ptr<host::Plugins> plugins_;
-};
+// Any thread but the decision thread. Unavailable: the loop did not answer within `timeout`.
+Result<Judgement> Ask(Loop& loop, const std::string& user, const spec::TrainingJob& job,
+                      Duration timeout);
 
 }  // namespace cox::run

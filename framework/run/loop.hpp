@@ -7,7 +7,8 @@
 // Nothing is decided before the store is loaded and one Baseline has come (complaints X1, Q10).
 //
 // A main() wires: LoadConfig -> Store::Open -> Loop::Create -> ControlServer -> source.Start(
-// loop.sink()) -> loop.Run(). Tests call Turn(now) and never wait.
+// loop.sink()) -> loop.Run(). The outcomes of actions go into loop.sink() too. Tests call Turn(now)
+// and never wait.
 #pragma once
 
 #include <atomic>
@@ -16,6 +17,7 @@
 #include <memory>
 
 #include "adapter.hpp"
+#include "base/log.hpp"
 #include "base/result.hpp"
 #include "base/time.hpp"
 #include "run/config.hpp"
@@ -32,7 +34,9 @@ struct LoopParts {  // all outlive the loop
   Store* store = nullptr;
   Actuator* actuator = nullptr;
   Recorder* recorder = nullptr;  // nullptr: cycles are not recorded
+  Log* log = nullptr;            // nullptr: nothing is logged
   Config config;
+  std::function<Result<Config>()> reload;  // what SIGHUP and `cox reload` load
   uint64_t seed = 1;
 };
 
