@@ -15,7 +15,6 @@
 #include "model/delta.hpp"
 #include "run/judge.hpp"
 #include "spec/site.hpp"
-#include "spec/training_job.hpp"
 
 namespace cox::run {
 
@@ -43,11 +42,6 @@ struct DeletePolicyRequest {
 };
 struct ReloadRequest {  // the site file again, all or nothing, between two cycles
   Done done;
-};
-struct JudgeRequest {  // nothing is changed, so nothing is saved before the answer
-  std::string user;
-  spec::TrainingJob job;
-  std::function<void(Judgement)> done;
 };
 using Request = std::variant<SubmitRequest, StopRequest, CreatePolicyRequest, DeletePolicyRequest,
                              ReloadRequest, JudgeRequest>;

@@ -22,7 +22,7 @@ struct Counters {  // totals since the start of the process
   uint64_t turns = 0, cycles = 0, cycle_nanos = 0;
   uint64_t starts = 0, evictions = 0, retries = 0, bind_conflicts = 0;
   uint64_t actions = 0, actions_overdue = 0, late_outcomes = 0;
-  uint64_t store_errors = 0, reloads = 0, reload_errors = 0, observations_dropped = 0;
+  uint64_t store_errors = 0, reloads = 0, reload_errors = 0, recorder_dropped = 0;
 };
 
 struct Published {
