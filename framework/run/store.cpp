@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <sqlite3.h>
-#include <sys/stat.h>
+#include <sys/file.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -160,7 +162,20 @@ bool SetMeta(Connection& c, const std::string& key, const std::string& value) {
 
 }  // namespace
 
-struct Store::Database : Connection {};
+struct Store::Database : Connection {
+  ~Database() {
+    if (lock >= 0) ::close(lock);
+  }
+  // Two daemons on one store would decide twice. Why a file of its own: closing any descriptor of
+  // the database would drop SQLite's locks on it.
+  Result<void> Lock(const std::string& path) {
+    lock = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (lock < 0) return Unavailable("store " + path + ": " + std::strerror(errno));
+    if (::flock(lock, LOCK_EX | LOCK_NB) == 0) return {};
+    return FailedPrecondition("store " + path + ": in use by another daemon; stop that one first");
+  }
+  int lock = -1;
+};
 
 Store::Store(std::unique_ptr<Database> db) : db_(std::move(db)) {}
 Store::~Store() = default;
@@ -172,6 +187,7 @@ Result<std::unique_ptr<Store>> Store::Open(const std::string& file) {
   ::close(fd);
 
   auto db = std::make_unique<Database>();
+  if (auto locked = db->Lock(file + ".lock"); !locked) return locked.error();
   if (auto opened = db->Open(file, SQLITE_OPEN_READWRITE); !opened) return opened.error();
   if (IsEmpty(*db) && !CreateTables(*db)) return db->Failed("create tables");
   if (auto ours = CheckIsOurs(*db); !ours) return ours.error();
