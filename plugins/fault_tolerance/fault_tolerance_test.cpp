@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cox/conformance.hpp>
 #include <cox/harness.hpp>
 #include <string>
 #include <string_view>
@@ -186,6 +187,10 @@ TEST(FaultTolerance, AnEndlessLineDoesNotExhaustTheStack) {
   const std::string early = "z\n" + std::string(20'000, 'x');
   EXPECT_STREQ(plugin.Judge(Failure(COX_CAUSE_EXIT, 1, early)).reason, "Unclassified")
       << "only the end of the log is read";
+}
+
+TEST(FaultTolerance, Conforms) {
+  EXPECT_EQ(cox::conformance::Failures(COX_PLUGIN_UNDER_TEST), "");
 }
 
 }  // namespace

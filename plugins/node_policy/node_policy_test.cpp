@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cox/conformance.hpp>
 #include <cox/harness.hpp>
 
 namespace {
@@ -122,6 +123,10 @@ TEST(NodePolicy, AHostWithoutPoliciesForbidsNothing) {
   const auto* hooks = plugin.Find<cox_node_policy>(COX_EXT_NODE_POLICY);
   EXPECT_EQ(hooks->filter(plugin.self(), &view, &shape, verdicts.data(), &error), COX_OK);
   EXPECT_EQ(verdicts[0], COX_ALLOW);
+}
+
+TEST(NodePolicy, Conforms) {
+  EXPECT_EQ(cox::conformance::Failures(COX_PLUGIN_UNDER_TEST), "");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cox/conformance.hpp>
 #include <cox/harness.hpp>
 
 namespace {
@@ -35,6 +36,10 @@ TEST(PriorityMultifactor, NoJobsNoRanks) {
   Cluster cluster;
   Plugin plugin(COX_PLUGIN_UNDER_TEST);
   EXPECT_TRUE(plugin.Rank(cluster).empty());
+}
+
+TEST(PriorityMultifactor, Conforms) {
+  EXPECT_EQ(cox::conformance::Failures(COX_PLUGIN_UNDER_TEST), "");
 }
 
 }  // namespace

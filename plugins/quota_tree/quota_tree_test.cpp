@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cox/conformance.hpp>
 #include <cox/harness.hpp>
 
 namespace {
@@ -90,6 +91,10 @@ TEST(QuotaTree, EveryCodeHasAText) {
   EXPECT_EQ(plugin.Reason(kWait), "quota is in use");
   EXPECT_EQ(plugin.Reason(kTooLarge), "demand exceeds the whole quota");
   EXPECT_EQ(plugin.Reason(kNoQuota), "no quota was granted");
+}
+
+TEST(QuotaTree, Conforms) {
+  EXPECT_EQ(cox::conformance::Failures(COX_PLUGIN_UNDER_TEST), "");
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <cox/harness/cluster.hpp>
 #include <cox/harness/json.hpp>
 
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <stdexcept>

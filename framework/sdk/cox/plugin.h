@@ -143,6 +143,8 @@ typedef struct cox_policies {
   const uint32_t *node;       /* rows in nodes; names that no node bears are left out */
 } cox_policies;
 
+/* Any table may be empty. ledger, policies and the names may be NULL on a host that has none; the
+ * columns of nodes, jobs and asks are there, but for node columns beyond nodes->columns. */
 typedef struct cox_view {
   uint32_t struct_size, reserved;
   uint64_t generation, seed;
