@@ -1,12 +1,14 @@
-// The ELF note that COX_PLUGIN puts into a library: what the plugin is, as plain data that can be
-// read without mapping the file as code. Read with <elf.h> alone (decision 0021): Boost.DLL lists
-// symbols, not contents. Pure but for the file; bounds-checked, since the file may be anything.
+// What can be known of a library without mapping it as code: its exports, and the note that
+// COX_PLUGIN puts into it. Read with <elf.h> alone, because boost::dll::library_info sees neither
+// notes nor the exports of a stripped library (decision 0021). Pure but for the file; every offset
+// is checked, since the file may be anything.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.hpp"
 
@@ -19,8 +21,13 @@ struct Note {
   friend bool operator==(const Note&, const Note&) = default;
 };
 
-// none: an ELF file without such a note. Error: no ELF file, or a broken note.
-Result<std::optional<Note>> ReadNote(const std::string& path);
-Result<std::optional<Note>> ParseNote(std::string_view elf, const std::string& path);
+struct ElfFile {
+  std::vector<std::string> exports;  // defined dynamic symbols, in the order of the file
+  std::optional<Note> note;          // none: not built with COX_PLUGIN
+};
+
+// `path` is for messages.
+Result<ElfFile> ParseElf(std::string_view bytes, const std::string& path);
+Result<ElfFile> ReadElf(const std::string& path);
 
 }  // namespace cox::host

@@ -51,14 +51,18 @@ const char* Name(Point p) {
   return "";
 }
 
+Error WrongMajor(const std::string& where, int major, int minor) {
+  return InvalidArgument(where + ": built for plugin ABI " + std::to_string(major) + "." +
+                         std::to_string(minor) + ", this host speaks " +
+                         std::to_string(COX_ABI_MAJOR) + "." + std::to_string(COX_ABI_MINOR) +
+                         "; rebuild it with this host's SDK");
+}
+
 Result<void> CheckTable(const cox_plugin* table, const std::string& where) {
   if (table == nullptr) return InvalidArgument(where + ": cox_plugin_entry() returned NULL");
   // The two version numbers stand at the same place in every major.
   if (table->abi_major != COX_ABI_MAJOR)
-    return InvalidArgument(where + ": built for plugin ABI " + std::to_string(table->abi_major) +
-                           "." + std::to_string(table->abi_minor) + ", this host speaks " +
-                           std::to_string(COX_ABI_MAJOR) + "." + std::to_string(COX_ABI_MINOR) +
-                           "; rebuild it with this host's SDK");
+    return WrongMajor(where, table->abi_major, table->abi_minor);
   if (!COX_HAS(table, reason) || table->struct_size > 4096)
     return InvalidArgument(where + ": struct_size of cox_plugin is " +
                            std::to_string(table->struct_size) + ", expected at least " +

@@ -23,6 +23,7 @@ namespace cox::host {
 
 // Is this a table we can call? ABI major, sizes, names, functions. One line on refusal; `where` is
 // the file's path.
+Error WrongMajor(const std::string& where, int major, int minor);
 Result<void> CheckTable(const cox_plugin* table, const std::string& where);
 
 class Instance {

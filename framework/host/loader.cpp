@@ -12,12 +12,10 @@
 #include <utility>
 
 #define BOOST_DLL_USE_STD_FS
-// <vector> (above) must come first: library_info of Boost 1.74 forgets it.
-#include <boost/dll/library_info.hpp>
 #include <boost/dll/shared_library.hpp>
 
+#include "host/elf_file.hpp"
 #include "host/instance.hpp"
-#include "host/note.hpp"
 
 namespace cox::host {
 namespace {
@@ -39,15 +37,6 @@ Result<void> CheckOwner(const std::string& path, const std::string& shown) {
   return {};
 }
 
-Result<std::vector<std::string>> Exports(const std::string& path) {
-  try {
-    return boost::dll::library_info(path).symbols();
-  } catch (const std::exception& x) {
-    return InvalidArgument(path + ": is no shared library that this machine can load (" + x.what() +
-                           ")");
-  }
-}
-
 }  // namespace
 
 Result<std::string> CheckFile(const std::string& path) {
@@ -67,18 +56,13 @@ Result<std::string> CheckFile(const std::string& path) {
 Result<const cox_plugin*> Load(const std::string& path) {
   auto real = CheckFile(path);
   if (!real) return real.error();
-  auto exports = Exports(*real);
-  if (!exports) return exports.error();
-  if (std::ranges::find(*exports, kEntry) == exports->end())
+  const auto elf = ReadElf(*real);
+  if (!elf) return elf.error();
+  if (std::ranges::find(elf->exports, kEntry) == elf->exports.end())
     return InvalidArgument(path + ": does not export " + kEntry +
                            "; end its source with COX_PLUGIN(...)");
-  auto note = ReadNote(*real);
-  if (!note) return note.error();
-  if (*note && (*note)->abi_major != COX_ABI_MAJOR) {
-    const cox_plugin versions{
-        sizeof(cox_plugin), (*note)->abi_major, (*note)->abi_minor, {}, {}, {}, {}, {}, {}, {}, {}};
-    return CheckTable(&versions, path).error();  // before any of its code runs
-  }
+  if (elf->note && elf->note->abi_major != COX_ABI_MAJOR)  // before any of its code runs
+    return WrongMajor(path, elf->note->abi_major, elf->note->abi_minor);
   try {
     // Why NODELETE: see the header. The handle may then go; the mapping stays.
     const auto mode = boost::dll::load_mode::rtld_now | boost::dll::load_mode::rtld_local |
@@ -96,24 +80,13 @@ Result<Manifest> Inspect(const std::string& path) {
   std::error_code error;
   const std::string real = std::filesystem::canonical(path, error).string();
   if (error) return NotFound(path + ": " + error.message());
-  auto exports = Exports(real);
-  if (!exports) return exports.error();
-  auto note = ReadNote(real);
-  if (!note) return note.error();
-  if (!*note)
+  auto elf = ReadElf(real);
+  if (!elf) return elf.error();
+  if (!elf->note)
     return FailedPrecondition(path +
                               ": carries no Coxswain note, so it cannot be read without "
                               "running it; build it with the SDK's COX_PLUGIN");
-  Manifest manifest;
-  manifest.path = real;
-  manifest.abi_major = (*note)->abi_major;
-  manifest.abi_minor = (*note)->abi_minor;
-  manifest.id = std::move((*note)->id);
-  manifest.version = std::move((*note)->version);
-  manifest.summary = std::move((*note)->summary);
-  manifest.config_schema = std::move((*note)->config_schema);
-  manifest.exports = std::move(*exports);
-  return manifest;
+  return Manifest{std::move(*elf->note), real, std::move(elf->exports)};
 }
 
 Result<Checked> Check(const spec::PluginConfig& config) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "host/elf_file.hpp"
 #include "spec/site.hpp"
 
 namespace cox::host {
@@ -22,10 +23,8 @@ Result<std::string> CheckFile(const std::string& path);
 Result<const cox_plugin*> Load(const std::string& path);
 
 // What a library says about itself in its ELF note. Runs none of its code.
-struct Manifest {
-  std::string path;
-  int abi_major = 0, abi_minor = 0;
-  std::string id, version, summary, config_schema;
+struct Manifest : Note {
+  std::string path;  // behind symbolic links
   std::vector<std::string> exports;
 };
 Result<Manifest> Inspect(const std::string& path);

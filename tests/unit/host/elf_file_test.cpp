@@ -1,12 +1,17 @@
-#include "host/note.hpp"
+#include "host/elf_file.hpp"
 
 #include <elf.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cox/plugin.hpp>
 #include <cstring>
+#include <fstream>
+#include <iterator>
+#include <random>
 #include <string>
+#include <string_view>
 
 namespace cox::host {
 namespace {
@@ -44,45 +49,66 @@ std::string Foreign() {  // a note of another owner, 5 bytes that are padded to 
          std::string("GNU\0abcde\0\0\0", 12);
 }
 
-TEST(Note, ReadsBackWhatTheSdkWrote) {
-  const auto note = ParseNote(Elf(Ours()), "x.so");
-  ASSERT_TRUE(note && *note);
-  EXPECT_EQ(**note, (Note{COX_ABI_MAJOR, COX_ABI_MINOR, "org.x", "1.2", "does x", "{}"}));
+TEST(ElfFile, ReadsBackWhatTheSdkWrote) {
+  const auto file = ParseElf(Elf(Ours()), "x.so");
+  ASSERT_TRUE(file && file->note);
+  EXPECT_EQ(*file->note, (Note{COX_ABI_MAJOR, COX_ABI_MINOR, "org.x", "1.2", "does x", "{}"}));
 }
 
-TEST(Note, IsFoundBehindNotesOfOthers) {
-  const auto note = ParseNote(Elf(Foreign() + Ours()), "x.so");
-  ASSERT_TRUE(note && *note);
-  EXPECT_EQ((*note)->id, "org.x");
+TEST(ElfFile, IsFoundBehindNotesOfOthers) {
+  const auto file = ParseElf(Elf(Foreign() + Ours()), "x.so");
+  ASSERT_TRUE(file && file->note);
+  EXPECT_EQ(file->note->id, "org.x");
 }
 
-TEST(Note, AnElfFileMayHaveNone) {
-  const auto note = ParseNote(Elf(Foreign()), "x.so");
-  ASSERT_TRUE(note);
-  EXPECT_FALSE(*note);
+TEST(ElfFile, AnElfFileMayHaveNone) {
+  const auto file = ParseElf(Elf(Foreign()), "x.so");
+  ASSERT_TRUE(file);
+  EXPECT_FALSE(file->note);
 }
 
-TEST(Note, EveryShorterFileIsAnErrorOrHasNoneButNeverCrashes) {
+TEST(ElfFile, EveryShorterFileIsAnErrorOrHasNoneButNeverCrashes) {
   const std::string whole = Elf(Foreign() + Ours());
   for (size_t n = 0; n < whole.size() - 3; ++n) {  // the last bytes may be padding
-    const auto note = ParseNote(std::string_view(whole).substr(0, n), "x.so");
-    EXPECT_TRUE(!note || !*note) << n;
+    const auto file = ParseElf(std::string_view(whole).substr(0, n), "x.so");
+    EXPECT_TRUE(!file || !file->note) << n;
   }
 }
 
-TEST(Note, AStringWithoutItsEndIsRefused) {
+TEST(ElfFile, AStringWithoutItsEndIsRefused) {
   std::string notes = Ours();
   const size_t content = sizeof(Elf64_Nhdr) + 12 + 4;
   for (size_t i = content; i < notes.size(); ++i)
     if (notes[i] == '\0') notes[i] = 'x';
-  const auto note = ParseNote(Elf(notes), "x.so");
-  ASSERT_FALSE(note);
-  EXPECT_THAT(note.error().text, HasSubstr("x.so: its Coxswain note is cut short"));
+  const auto file = ParseElf(Elf(notes), "x.so");
+  ASSERT_FALSE(file);
+  EXPECT_THAT(file.error().text, HasSubstr("x.so: its Coxswain note is cut short"));
 }
 
-TEST(Note, WhatIsNoElfFileIsSaidToBeNone) {
-  EXPECT_THAT(ParseNote("#!/bin/sh\n", "x.so").error().text, HasSubstr("is no 64-bit"));
-  EXPECT_EQ(ReadNote("/nonexistent/x.so").error().code, Code::kNotFound);
+TEST(ElfFile, WhatIsNoElfFileIsSaidToBeNone) {
+  EXPECT_EQ(ParseElf("#!/bin/sh\n", "x.so").error().text,
+            "x.so: is no shared library (no ELF file)");
+  std::string other = Elf("");
+  other[EI_CLASS] = ELFCLASS32;
+  EXPECT_EQ(ParseElf(other, "x.so").error().text, "x.so: is a library for another kind of machine");
+  EXPECT_EQ(ReadElf("/nonexistent/x.so").error().code, Code::kNotFound);
+}
+
+TEST(ElfFile, NoDamageToARealLibraryIsReadBeyondItsEnd) {  // asan watches
+  std::ifstream in(COX_SOURCE_DIR "/tests/abi/old/plugin_1_0.so", std::ios::binary);
+  const std::string whole((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  ASSERT_GT(whole.size(), sizeof(Elf64_Ehdr));
+  const auto intact = ParseElf(whole, "x.so");
+  ASSERT_TRUE(intact);
+  EXPECT_THAT(intact->exports, testing::ElementsAre("cox_plugin_entry"));
+  std::mt19937_64 rng(17);
+  for (int round = 0; round < 20'000; ++round) {
+    std::string damaged = whole.substr(0, round % 2 == 0 ? whole.size() : rng() % whole.size());
+    for (int hits = 0; hits < 4 && !damaged.empty(); ++hits)
+      damaged[rng() % std::min<size_t>(damaged.size(), round % 3 == 0 ? 64 : damaged.size())] =
+          static_cast<char>(rng());
+    (void)ParseElf(damaged, "x.so").has_value();
+  }
 }
 
 }  // namespace
