@@ -8,6 +8,7 @@ setup:
 
 test: setup
 	@cmake --workflow --preset check
+	@tests/rules/rules.py ran build/dev/tests.xml
 
 bench: setup
 	@cmake --workflow --preset bench

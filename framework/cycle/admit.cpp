@@ -5,7 +5,8 @@
 namespace cox::cycle {
 namespace {
 
-// The rows of cox_asks: one ask for each flavor of the candidate, with the ledger rows it counts in.
+// The rows of cox_asks: one ask for each flavor of the candidate, with the ledger rows it counts
+// in.
 struct Asks {
   std::vector<uint32_t> job, capacity, pool, flavor, row_begin, row;
   std::vector<int64_t> units;
@@ -30,8 +31,10 @@ struct Asks {
   }
 
   cox_asks table() const {
-    return {sizeof(cox_asks), static_cast<uint32_t>(job.size()), job.data(), capacity.data(),
-            pool.data(),      flavor.data(),                     units.data(), row_begin.data(),
+    return {sizeof(cox_asks), static_cast<uint32_t>(job.size()),
+            job.data(),       capacity.data(),
+            pool.data(),      flavor.data(),
+            units.data(),     row_begin.data(),
             row.data()};
   }
 };
@@ -44,8 +47,8 @@ std::optional<model::Blocker> NotItsPool(const Round& round, const Bid& bid) {
   if (pool == nullptr || !pool->dedicated || pool->tenant == tenant) return {};
   model::Blocker blocker;
   blocker.code = "InsufficientQuota";
-  blocker.text = "pool " + pool->name + " is dedicated to tenant " + pool->tenant +
-                 "; tenant " + tenant + " has no part in it";
+  blocker.text = "pool " + pool->name + " is dedicated to tenant " + pool->tenant + "; tenant " +
+                 tenant + " has no part in it";
   blocker.candidate = bid.index;
   return blocker;
 }

@@ -78,9 +78,15 @@ void Board::Apply(const Change& change, int64_t sign) {
       used_[change.row] += change.units * sign;
       view_.SetUsed(change.row, used_[change.row]);
       return;
-    case Change::What::kUse: free_[change.row] -= change.amount * sign; break;
-    case Change::What::kLeave: coming_[change.row] += change.amount * sign; break;
-    case Change::What::kHold: held_[change.row] += change.amount * sign; break;
+    case Change::What::kUse:
+      free_[change.row] -= change.amount * sign;
+      break;
+    case Change::What::kLeave:
+      coming_[change.row] += change.amount * sign;
+      break;
+    case Change::What::kHold:
+      held_[change.row] += change.amount * sign;
+      break;
   }
   Refresh(change.row);
 }

@@ -59,8 +59,8 @@ void Start(Round& round, const Bid& bid, const Seats& seats) {
   round.decision.starts.push_back({job.id, job.attempt, ToPlacement(round, bid, seats)});
 }
 
-// All candidates of one job, in its owner's order: the first that fits is taken (S38). If none does,
-// others may have to make room.
+// All candidates of one job, in its owner's order: the first that fits is taken (S38). If none
+// does, others may have to make room.
 void Look(Round& round, uint32_t row) {
   const model::PendingJob& job = round.snapshot.pending[row];
   model::Explanation waiting{job.id, {}, {}, {}};

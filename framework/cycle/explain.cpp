@@ -1,5 +1,5 @@
-// Why a bid found no place, in words for the owner of the job. Everything here reads the board as it
-// stood when the job was looked at.
+// Why a bid found no place, in words for the owner of the job. Everything here reads the board as
+// it stood when the job was looked at.
 #include <algorithm>
 
 #include "cycle/round.hpp"

@@ -55,8 +55,8 @@ bool PlaceField(Board& board, const Bid& bid, uint32_t index, std::span<const in
     const Resources room = board.Room(node);
     if (!field.need.FitsIn(room)) continue;
     const int64_t gpus = field.need.gpu_milli > 0 ? room.gpu_milli : capacity[node];
-    picks.push_back({liking.empty() ? 0 : -int64_t{liking[node]}, gpus, room.cpu_milli,
-                     room.mem_mib, node});
+    picks.push_back(
+        {liking.empty() ? 0 : -int64_t{liking[node]}, gpus, room.cpu_milli, room.mem_mib, node});
   }
   int64_t left = field.replicas;
   std::ranges::make_heap(picks, std::greater<>{});
@@ -159,8 +159,8 @@ model::Placement ToPlacement(const Round& round, const Bid& bid, const Seats& se
   model::Placement placement{*bid.candidate, {}};
   std::vector<size_t> next(bid.fields.size());
   for (uint32_t f = 0; f < next.size(); ++f) {
-    next[f] = static_cast<size_t>(
-        std::ranges::lower_bound(by_node, f, {}, &Seat::field) - by_node.begin());
+    next[f] = static_cast<size_t>(std::ranges::lower_bound(by_node, f, {}, &Seat::field) -
+                                  by_node.begin());
   }
   int64_t rank = 0;
   for (uint32_t r = 0; r < bid.candidate->roles.size(); ++r) {

@@ -20,8 +20,7 @@ bool Stands(const Round& round, const model::Nomination& nomination) {
   if (job == nullptr || job->held || s.now < job->not_before || s.now >= nomination.expires_at) {
     return false;
   }
-  if (std::ranges::find(job->candidates, nomination.placement.candidate) ==
-      job->candidates.end()) {
+  if (std::ranges::find(job->candidates, nomination.placement.candidate) == job->candidates.end()) {
     return false;
   }
   return std::ranges::all_of(nomination.placement.replicas, [&](const model::Replica& replica) {
@@ -68,7 +67,7 @@ void Nominate(Round& round, const Bid& bid, const Seats& seats,
       return nodes.contains(replica.node);
     });
     if (!here) continue;
-    const TimePoint end = fresh                        ? round.snapshot.now + kFirstBound
+    const TimePoint end = fresh                       ? round.snapshot.now + kFirstBound
                           : other.leaves_by == kNever ? unknown
                                                       : other.leaves_by + kLeaveMargin;
     nomination.expires_at = std::max(nomination.expires_at, end);

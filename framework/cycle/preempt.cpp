@@ -34,9 +34,8 @@ bool MayPreempt(const Bid& bid) {
 
 // "best n1: 4 GPU, ... after preempting all preemptible": the board shows them gone.
 std::string BestNode(const Round& round, const Bid& bid) {
-  const Field& largest = *std::ranges::max_element(bid.fields, {}, [](const Field& f) {
-    return std::pair(f.need.gpu_milli, f.need.cpu_milli);
-  });
+  const Field& largest = *std::ranges::max_element(
+      bid.fields, {}, [](const Field& f) { return std::pair(f.need.gpu_milli, f.need.cpu_milli); });
   uint32_t best = COX_NONE;
   const auto room = [&](uint32_t n) {
     const Resources r = round.board.Room(n);

@@ -37,7 +37,7 @@ using Seats = std::vector<Seat>;
 
 // One candidate of one pending job on its way through the steps.
 struct Bid {
-  uint32_t job = 0;  // row
+  uint32_t job = 0;   // row
   int64_t index = 0;  // of the candidate
   const model::Candidate* candidate = nullptr;
   std::vector<Field> fields;
@@ -48,7 +48,8 @@ struct Bid {
 
 // The part of a bid that hardware alone decides. Room only shrinks within a cycle, so what found no
 // room once finds none later.
-using Shape = std::vector<std::tuple<const std::vector<uint8_t>*, int64_t, int64_t, int64_t, int64_t>>;
+using Shape =
+    std::vector<std::tuple<const std::vector<uint8_t>*, int64_t, int64_t, int64_t, int64_t>>;
 Shape ShapeOf(const Bid& bid);
 cox_shape ShapeOf(const Bid& bid, const Field& field);  // as plugins see it
 
@@ -65,7 +66,7 @@ struct Round {
   std::map<Shape, model::Blocker> no_room;  // shapes that found no room, and why
   // Shapes that no lawful eviction helps, by the preemptor's priority and guarantee.
   std::map<std::tuple<Shape, spec::Priority, bool>, std::string> hopeless;
-  bool again = false;  // room came back after others had been looked at
+  bool again = false;                              // room came back after others had been looked at
   std::set<uint32_t> evicted;                      // running rows
   std::map<uint64_t, model::Nomination> nominees;  // by task: what stands now
   Resources idle_high_started;                     // idle jobs of level high, this cycle

@@ -41,8 +41,7 @@ Field MakeField(Round& round, const Bid& bid, const model::RoleDemand& role) {
       {static_cast<uint32_t>(bid.candidate->source), rows.PoolRow(bid.candidate->pool),
        rows.FlavorRow(role.flavor), field.gpu_type, rows.table().pending->tenant[bid.job]});
   if (fresh) {
-    known->second =
-        UsableNodes(round.snapshot, *bid.candidate, role, round.job(bid).owner.tenant);
+    known->second = UsableNodes(round.snapshot, *bid.candidate, role, round.job(bid).owner.tenant);
   }
   field.usable = &known->second;
   return field;

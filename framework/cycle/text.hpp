@@ -8,8 +8,8 @@
 
 namespace cox::cycle {
 
-std::string Amount(const Resources& r);  // "8 GPU, 64 CPU, 512 GiB"
-std::string Utc(TimePoint t);            // "2026-01-31T12:00:00Z"
+std::string Amount(const Resources& r);                 // "8 GPU, 64 CPU, 512 GiB"
+std::string Utc(TimePoint t);                           // "2026-01-31T12:00:00Z"
 std::string Count(int64_t n, const std::string& noun);  // "1 node", "2 nodes"
 
 }  // namespace cox::cycle

@@ -61,14 +61,21 @@ View::View(const model::Snapshot& snapshot) {
   running_.Fill(*this, snapshot.running);
   FillLedger(snapshot);
   FillPolicies(snapshot);
-  table_ = {sizeof table_,       0,
-            snapshot.generation, snapshot.seed,
+  table_ = {sizeof table_,
+            0,
+            snapshot.generation,
+            snapshot.seed,
             ToNanos(snapshot.now),
-            &nodes_,             &pending_.table,
-            &running_.table,     &ledger_,
-            &policies_,          &users_.table(),
-            &projects_.table(),  &tenants_.table(),
-            &pools_.table(),     &flavors_.table(),
+            &nodes_,
+            &pending_.table,
+            &running_.table,
+            &ledger_,
+            &policies_,
+            &users_.table(),
+            &projects_.table(),
+            &tenants_.table(),
+            &pools_.table(),
+            &flavors_.table(),
             &gpu_types_.table()};
 }
 
@@ -163,19 +170,20 @@ void View::Jobs::Fill(const View& view, const std::vector<Job>& jobs) {
       start_ns.push_back(0);
     }
   }
-  table = {sizeof table,     static_cast<uint32_t>(jobs.size()),
-           id.data(),        name.data(),
-           user.data(),      project.data(),
-           tenant.data(),    priority.data(),
+  table = {sizeof table,      static_cast<uint32_t>(jobs.size()),
+           id.data(),         name.data(),
+           user.data(),       project.data(),
+           tenant.data(),     priority.data(),
            guaranteed.data(), capacity.data(),
-           attempt.data(),   replicas.data(),
-           submit_ns.data(), start_ns.data()};
+           attempt.data(),    replicas.data(),
+           submit_ns.data(),  start_ns.data()};
 }
 
 // One row for each quota, each row in use, and each row that a pending job would be charged to.
 void View::FillLedger(const model::Snapshot& snapshot) {
   for (const auto& [key, row] : snapshot.ledger.rows()) ledger_rows_.emplace(key, 0);
-  // Why the set: a queue holds a hundred thousand jobs of few owners, and names are slow to compare.
+  // Why the set: a queue holds a hundred thousand jobs of few owners, and names are slow to
+  // compare.
   std::set<std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t>> seen;
   for (size_t i = 0; i < snapshot.pending.size(); ++i) {
     const model::PendingJob& job = snapshot.pending[i];
@@ -236,10 +244,10 @@ void View::FillPolicies(const model::Snapshot& snapshot) {
     }
   }
   policy_begin_.push_back(static_cast<uint32_t>(policy_node_.size()));
-  policies_ = {sizeof policies_,        static_cast<uint32_t>(policy_id_.size()),
-               policy_id_.data(),       policy_kind_.data(),
-               policy_scope_.data(),    policy_subject_.data(),
-               policy_expires_.data(),  policy_begin_.data(),
+  policies_ = {sizeof policies_,       static_cast<uint32_t>(policy_id_.size()),
+               policy_id_.data(),      policy_kind_.data(),
+               policy_scope_.data(),   policy_subject_.data(),
+               policy_expires_.data(), policy_begin_.data(),
                policy_node_.data()};
 }
 

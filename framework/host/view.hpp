@@ -29,9 +29,9 @@ struct LineAllocator {  // 64 bytes: a cache line, and the widest vector registe
   template <class U>
   LineAllocator(const LineAllocator<U>&) {}  // NOLINT(*-explicit-*)
   T* allocate(size_t n) {
-    return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t{64}));
+    return static_cast<T*>(::operator new (n * sizeof(T), std::align_val_t{64}));
   }
-  void deallocate(T* p, size_t) { ::operator delete(p, std::align_val_t{64}); }
+  void deallocate(T* p, size_t) { ::operator delete (p, std::align_val_t{64}); }
   friend bool operator==(LineAllocator, LineAllocator) { return true; }
 };
 using Lane = std::vector<int32_t, LineAllocator<int32_t>>;  // one number a node

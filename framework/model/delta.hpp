@@ -34,7 +34,7 @@ struct Observation {
   bool contact_lost = false;  // a node of it does not answer
   bool cancelled = false;     // ended by its user or an administrator, by the system's own command
   std::string cancelled_by;
-  std::optional<Exit> exit;   // kLeaving, kEnded: none = success
+  std::optional<Exit> exit;  // kLeaving, kEnded: none = success
 
   friend bool operator==(const Observation&, const Observation&) = default;
 };

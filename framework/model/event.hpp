@@ -14,7 +14,7 @@ struct TaskEvent {
   uint64_t version = 0;  // of the task after it: monotone
   TimePoint at{};
   bool warning = false;
-  std::string reason;   // "Admitted", "Preempted", "MountPathShadowsImage", ...
+  std::string reason;  // "Admitted", "Preempted", "MountPathShadowsImage", ...
   std::string message;
 
   friend bool operator==(const TaskEvent&, const TaskEvent&) = default;

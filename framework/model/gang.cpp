@@ -35,12 +35,12 @@ bool Offered(const Candidate& candidate, const spec::Site& site) {
 }  // namespace
 
 bool Offers(const spec::Pool& pool, CapacityType source, const std::string& flavor) {
-  const bool sold = source == CapacityType::kIdle
-                        ? pool.lends_idle
-                        : std::ranges::find(pool.capacity_types, source) !=
-                              pool.capacity_types.end();
-  return sold && (pool.flavors.empty() || std::ranges::find(pool.flavors, flavor) !=
-                                           pool.flavors.end());
+  const bool sold =
+      source == CapacityType::kIdle
+          ? pool.lends_idle
+          : std::ranges::find(pool.capacity_types, source) != pool.capacity_types.end();
+  return sold &&
+         (pool.flavors.empty() || std::ranges::find(pool.flavors, flavor) != pool.flavors.end());
 }
 
 std::vector<Candidate> Candidates(const spec::TrainingJob& job, const spec::Site& site) {

@@ -20,8 +20,8 @@ struct RoleDemand {
   Role role = Role::kMaster;
   int64_t replicas = 1;
   std::string flavor;
-  int64_t units = 1;    // of the flavor, per replica (S37)
-  Resources resources;  // of one replica
+  int64_t units = 1;     // of the flavor, per replica (S37)
+  Resources resources;   // of one replica
   std::string gpu_type;  // that the node must have; "" = any
 
   friend bool operator==(const RoleDemand&, const RoleDemand&) = default;
@@ -38,7 +38,8 @@ struct Candidate {
   friend bool operator==(const Candidate&, const Candidate&) = default;
 };
 
-// May jobs ask for this source and flavor in this pool? Idle capacity is there where the pool lends.
+// May jobs ask for this source and flavor in this pool? Idle capacity is there where the pool
+// lends.
 bool Offers(const spec::Pool& pool, spec::CapacityType source, const std::string& flavor);
 
 // The candidates of a job, in order. Pure. Empty only when no pool offers any of the flavors.

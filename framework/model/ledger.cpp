@@ -8,8 +8,8 @@ namespace {
 
 // "project nlp reserved/team-shared/h100.1g", as it stands in texts for people.
 std::string Describe(const LedgerKey& key) {
-  return std::string(spec::Name(key.level)) + " " + key.subject + " " +
-         spec::Name(key.capacity) + "/" + (key.pool.empty() ? "*" : key.pool) + "/" + key.flavor;
+  return std::string(spec::Name(key.level)) + " " + key.subject + " " + spec::Name(key.capacity) +
+         "/" + (key.pool.empty() ? "*" : key.pool) + "/" + key.flavor;
 }
 
 }  // namespace
@@ -47,9 +47,8 @@ void Ledger::SetLimits(const std::vector<spec::Quota>& quotas) {
     LedgerRow& row = rows_[{q.level, q.subject, q.capacity_type, q.pool, q.flavor}];
     row.limit = std::min(row.limit.value_or(q.units), q.units);
   }
-  std::erase_if(rows_, [](const auto& entry) {
-    return !entry.second.limit && entry.second.used == 0;
-  });
+  std::erase_if(rows_,
+                [](const auto& entry) { return !entry.second.limit && entry.second.used == 0; });
 }
 
 void Ledger::Allocate(TaskId task, std::vector<Charge> charges) {

@@ -42,9 +42,9 @@ struct RunningJob {  // everything charged
   bool guaranteed = false;
   TimePoint submitted_at{}, started_at{};
   int64_t attempt = 0;
-  bool leaving = false;         // Preempting or Stopping: its nodes come back by `leaves_by`
+  bool leaving = false;  // Preempting or Stopping: its nodes come back by `leaves_by`
   TimePoint leaves_by = kNever;
-  TimePoint ends_by = kNever;   // start + wall time, where one is known
+  TimePoint ends_by = kNever;  // start + wall time, where one is known
   Placement placement;
 
   friend bool operator==(const RunningJob&, const RunningJob&) = default;
@@ -77,11 +77,11 @@ struct Snapshot {
   TimePoint now{};
   uint64_t seed = 0;
   std::shared_ptr<const spec::Site> site;
-  std::vector<Node> nodes;            // by name
-  std::vector<PendingJob> pending;    // by id
-  std::vector<RunningJob> running;    // by id
+  std::vector<Node> nodes;              // by name
+  std::vector<PendingJob> pending;      // by id
+  std::vector<RunningJob> running;      // by id
   std::vector<Nomination> nominations;  // by task
-  std::vector<PolicyRow> policies;    // by scope, id
+  std::vector<PolicyRow> policies;      // by scope, id
   Ledger ledger;
 };
 

@@ -59,9 +59,9 @@ const char* Name(FailureClass c);
 struct Exit {
   Cause cause = Cause::kExit;
   int exit_code = 0;
-  int signal = 0;      // not 0: killed by it
-  std::string node;    // of the first failing replica, when known
-  int64_t rank = -1;   // likewise
+  int signal = 0;     // not 0: killed by it
+  std::string node;   // of the first failing replica, when known
+  int64_t rank = -1;  // likewise
   std::string log_tail;
   std::string detail;  // the batch system's own words
 
@@ -104,16 +104,16 @@ struct Task {
   TimePoint state_since{};
   uint64_t version = 0;  // grows by one with each change; the `gen` of adapters
 
-  int64_t attempt = 0;       // index of the current one
-  std::string attempt_uuid;  // TASK_UUID now
+  int64_t attempt = 0;                 // index of the current one
+  std::string attempt_uuid;            // TASK_UUID now
   std::optional<Placement> placement;  // while charged
   TimePoint started_at{};
-  TimePoint not_before{};  // back-off
+  TimePoint not_before{};       // back-off
   TimePoint deadline = kNever;  // of the current state: grace, start time-out, hold, contact lost
-  bool leaving = false;  // its processes have been told to go; `deadline` is the next Kill
+  bool leaving = false;         // its processes have been told to go; `deadline` is the next Kill
   std::optional<Exit> pending_exit;  // how this attempt will be judged once its processes are gone
   bool outcome_succeeded = false;    // leaving or DebugHolding: it had ended well before that (D9)
-  int64_t start_failures = 0;  // in a row: lost races for nodes, start time-outs
+  int64_t start_failures = 0;        // in a row: lost races for nodes, start time-outs
 
   std::vector<Attempt> attempts;  // ended ones
   int64_t retries_used = 0;       // against maxRetries

@@ -29,8 +29,8 @@ std::shared_ptr<const spec::TrainingJob> Settle(const spec::TrainingJob& asked,
 
 }  // namespace
 
-Accepted Accept(const model::Submission& submission, const spec::Site& site,
-                host::Plugins& plugins, TaskId id, TimePoint now) {
+Accepted Accept(const model::Submission& submission, const spec::Site& site, host::Plugins& plugins,
+                TaskId id, TimePoint now) {
   static const auto kNothing = std::make_shared<const spec::TrainingJob>();
   const auto& asked = submission.job ? submission.job : kNothing;
 
@@ -45,8 +45,8 @@ Accepted Accept(const model::Submission& submission, const spec::Site& site,
   model::Task task;
   task.id = id;
   task.root_uuid = submission.root_uuid.empty() ? lifecycle::NewUuid() : submission.root_uuid;
-  task.name = submission.name.empty() ? spec::NameFor(asked->generate_name, RandomBits())
-                                      : submission.name;
+  task.name =
+      submission.name.empty() ? spec::NameFor(asked->generate_name, RandomBits()) : submission.name;
   task.owner.user = submission.user;
   task.owner.project = judgement.who.project.empty() ? submission.project : judgement.who.project;
   task.owner.tenant = judgement.who.tenant;

@@ -20,7 +20,7 @@ struct Accepted {
 
 // Judges it (judge.hpp), merges the owner's persistent variables (S15, S16), fills in region and
 // cluster (S1), names it (S3).
-Accepted Accept(const model::Submission& submission, const spec::Site& site,
-                host::Plugins& plugins, TaskId id, TimePoint now);
+Accepted Accept(const model::Submission& submission, const spec::Site& site, host::Plugins& plugins,
+                TaskId id, TimePoint now);
 
 }  // namespace cox::run

@@ -207,8 +207,8 @@ std::vector<model::PolicyRow> Cluster::PolicyRows(TimePoint now) const {
       continue;
     }
     model::PolicyRow row;
-    row.scope = policy.tenant_scope ? model::PolicyRow::Scope::kTenant
-                                    : model::PolicyRow::Scope::kUser;
+    row.scope =
+        policy.tenant_scope ? model::PolicyRow::Scope::kTenant : model::PolicyRow::Scope::kUser;
     row.id = id;
     row.type = policy.type;
     row.subject = policy.subject;

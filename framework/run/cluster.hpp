@@ -1,6 +1,6 @@
-// The model of the cluster: nodes, tasks, node policies, nominations and the ledger. One writer, the
-// decision thread. It keeps and looks up; what happens to a task is lifecycle/'s, what is decided
-// is cycle/'s.
+// The model of the cluster: nodes, tasks, node policies, nominations and the ledger. One writer,
+// the decision thread. It keeps and looks up; what happens to a task is lifecycle/'s, what is
+// decided is cycle/'s.
 //
 // The ledger follows the tasks: Put() charges a task exactly while its state is charged, so usage
 // is the sum of live allocations by construction, and CheckLedger() proves it.

@@ -2,8 +2,8 @@
 // webhook: spec::Validate, then the quota plugins with nothing in use. A job that could never be
 // admitted is refused (D2: demand > total quota), with the level and the numbers.
 //
-// AdmissionCheck is pure and asks plugins, so it runs on the decision thread. Others use a Judge: it
-// posts the question and waits for the answer with a deadline (decision 0042).
+// AdmissionCheck is pure and asks plugins, so it runs on the decision thread. Others use a Judge:
+// it posts the question and waits for the answer with a deadline (decision 0042).
 #pragma once
 
 #include <functional>

@@ -104,8 +104,8 @@ struct Loop::State {
       const auto known = cluster.FindNative(submission.native_id, submission.root_uuid);
       if (known != nullptr) return known->name;
     }
-    Accepted accepted = run::Accept(submission, *parts.config.site, *parts.config.plugins,
-                                    TaskId{next_task}, now);
+    Accepted accepted =
+        run::Accept(submission, *parts.config.site, *parts.config.plugins, TaskId{next_task}, now);
     const bool no_trace = !accepted.refused.empty() && submission.native_id.empty();
     if (no_trace) return InvalidArgument(accepted.refused);  // 3.3: rejected, no object
     batch.next_task = ++next_task;
@@ -157,12 +157,13 @@ struct Loop::State {
   template <class T>
   void Answer(T& request, Result<std::string> result) {
     if (!request.done) return;
-    answers.push_back([done = std::move(request.done), result = std::move(result)] { done(result); });
+    answers.push_back(
+        [done = std::move(request.done), result = std::move(result)] { done(result); });
   }
 
   void On(JudgeRequest& request, TimePoint now) {
-    request.done(AdmissionCheck(*parts.config.site, *parts.config.plugins, request.user, request.job,
-                                now));
+    request.done(
+        AdmissionCheck(*parts.config.site, *parts.config.plugins, request.user, request.job, now));
   }
   void On(SubmitRequest& request, TimePoint now) {
     Answer(request, Accept(request.submission, now));
@@ -171,8 +172,8 @@ struct Loop::State {
     const auto task = cluster.Find(request.task);
     if (task == nullptr) return Answer(request, NotFound("no such task"));
     if (model::IsTerminal(task->state)) {
-      return Answer(request, FailedPrecondition(task->name + " has already ended: " +
-                                                model::Name(task->state)));
+      return Answer(request, FailedPrecondition(task->name +
+                                                " has already ended: " + model::Name(task->state)));
     }
     StepTask(request.task, lifecycle::Stop{request.by}, now);
     Answer(request, task->name);
@@ -195,8 +196,8 @@ struct Loop::State {
     Answer(request, request.id);
   }
   void On(ReloadRequest& request, TimePoint) {
-    Result<Config> loaded = parts.reload ? parts.reload()
-                                         : Result<Config>(FailedPrecondition("nothing to reload"));
+    Result<Config> loaded =
+        parts.reload ? parts.reload() : Result<Config>(FailedPrecondition("nothing to reload"));
     if (!loaded) {
       ++counters.reload_errors;
       if (parts.log != nullptr) {
@@ -346,10 +347,18 @@ struct Loop::State {
       if (parts.log == nullptr) continue;
       const Log::Fields fields = {{"plugin", notice.instance}, {"text", notice.text}};
       switch (notice.level) {
-        case host::Notice::Level::kError: parts.log->Error("plugin", fields); break;
-        case host::Notice::Level::kWarn: parts.log->Warn("plugin", fields); break;
-        case host::Notice::Level::kInfo: parts.log->Info("plugin", fields); break;
-        case host::Notice::Level::kDebug: parts.log->Debug("plugin", fields); break;
+        case host::Notice::Level::kError:
+          parts.log->Error("plugin", fields);
+          break;
+        case host::Notice::Level::kWarn:
+          parts.log->Warn("plugin", fields);
+          break;
+        case host::Notice::Level::kInfo:
+          parts.log->Info("plugin", fields);
+          break;
+        case host::Notice::Level::kDebug:
+          parts.log->Debug("plugin", fields);
+          break;
       }
     }
   }

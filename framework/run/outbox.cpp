@@ -12,7 +12,7 @@ constexpr Duration kFirstRetry = std::chrono::seconds(1), kLastRetry = std::chro
 
 static_assert(std::variant_size_v<decltype(model::Action::what)> == 7);
 using Order = lifecycle::Answered::Order;
-constexpr Order kOrders[] = {Order::kCreate, Order::kPlace,   Order::kTerminate, Order::kKill,
+constexpr Order kOrders[] = {Order::kCreate,  Order::kPlace,   Order::kTerminate, Order::kKill,
                              Order::kRequeue, Order::kDiscard, Order::kAnnotate};
 
 }  // namespace

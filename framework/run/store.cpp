@@ -94,15 +94,18 @@ class Connection {
     sqlite3_busy_timeout(db_, 5000);
     return {};
   }
-  bool Do(const char* sql) { return sqlite3_exec(db_, sql, nullptr, nullptr, nullptr) == SQLITE_OK; }
+  bool Do(const char* sql) {
+    return sqlite3_exec(db_, sql, nullptr, nullptr, nullptr) == SQLITE_OK;
+  }
 
   // What went wrong last, with the file's name and what a person can do.
   Error Failed(const std::string& doing) const {
     const int code = sqlite3_errcode(db_) & 0xff;
     const std::string text = "store " + file_ + ": " + doing + ": " + sqlite3_errmsg(db_);
     if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT) {
-      return FailedPrecondition(text + "; the file is damaged or not a Coxswain store: restore it "
-                                       "from a backup, or move it away to start with an empty one");
+      return FailedPrecondition(text +
+                                "; the file is damaged or not a Coxswain store: restore it "
+                                "from a backup, or move it away to start with an empty one");
     }
     if (code == SQLITE_FULL || code == SQLITE_IOERR) {
       return Unavailable(text + "; free space on its file system, it is tried again");
@@ -232,8 +235,8 @@ Result<Stored> Store::Load() {
       const std::string key = s.Text(0);
       if (key == "nominations") {
         auto json = ParseJson(s.Text(1), key);
-        auto list = json ? NominationsFrom(*json)
-                         : Result<std::vector<model::Nomination>>(json.error());
+        auto list =
+            json ? NominationsFrom(*json) : Result<std::vector<model::Nomination>>(json.error());
         if (list) stored.nominations = *std::move(list);  // else: the next cycle makes them anew
       } else {
         const uint64_t number = std::strtoull(s.Text(1).c_str(), nullptr, 10);
@@ -245,7 +248,8 @@ Result<Stored> Store::Load() {
     if (!s.ok()) return db_->Failed("read numbers");
   }
   ++stored.starts;
-  if (!SetMeta(*db_, "starts", std::to_string(stored.starts))) return db_->Failed("count the start");
+  if (!SetMeta(*db_, "starts", std::to_string(stored.starts)))
+    return db_->Failed("count the start");
   return stored;
 }
 
@@ -278,15 +282,13 @@ Result<void> Store::Save(const Batch& batch) {
         if (!s.Bind(1, id).Run()) return false;
       }
     }
-    if (batch.nominations_changed &&
-        !SetMeta(c, "nominations", ToJson(batch.nominations).dump())) {
+    if (batch.nominations_changed && !SetMeta(c, "nominations", ToJson(batch.nominations).dump())) {
       return false;
     }
     if (batch.next_task != 0 && !SetMeta(c, "next_task", std::to_string(batch.next_task))) {
       return false;
     }
-    return batch.next_policy == 0 ||
-           SetMeta(c, "next_policy", std::to_string(batch.next_policy));
+    return batch.next_policy == 0 || SetMeta(c, "next_policy", std::to_string(batch.next_policy));
   };
   if (!c.Do("BEGIN IMMEDIATE")) return c.Failed("begin");
   if (write() && c.Do("COMMIT")) return {};

@@ -10,6 +10,8 @@
  *
  *  The plugin judges, the core counts: a plugin returns verdicts and numbers, never changes usage.
  */
+/* Columns of tables and their comments are set by hand. */
+/* clang-format off */
 #ifndef COX_PLUGIN_H
 #define COX_PLUGIN_H
 

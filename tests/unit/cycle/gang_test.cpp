@@ -184,8 +184,7 @@ TEST(Quota, ADedicatedPoolServesItsTenantOnly) {  // S26
   auto plugins = BuiltIns();
   Decision d = w.Decide(plugins);
   EXPECT_EQ(Starts(d, w), "");
-  EXPECT_EQ(Texts(d, j),
-            "pool p is dedicated to tenant other; tenant acme has no part in it");
+  EXPECT_EQ(Texts(d, j), "pool p is dedicated to tenant other; tenant acme has no part in it");
   w.site.pools[0].tenant = "acme";
   EXPECT_EQ(Starts(w.Decide(plugins), w), "j@n1");
 }

@@ -221,11 +221,13 @@ TEST(Faults, QueueOrderAndPoliciesSurviveARestart) {
   rig.loop->Ask(CreatePolicyRequest{policy, {}});
   rig.Settle();
   std::vector<std::string> before;
-  for (const auto& e : rig.view()->decision->waiting) before.push_back(rig.view()->tasks.at(e.task.value)->name);
+  for (const auto& e : rig.view()->decision->waiting)
+    before.push_back(rig.view()->tasks.at(e.task.value)->name);
   rig.Restart();
   rig.Settle();
   std::vector<std::string> after;
-  for (const auto& e : rig.view()->decision->waiting) after.push_back(rig.view()->tasks.at(e.task.value)->name);
+  for (const auto& e : rig.view()->decision->waiting)
+    after.push_back(rig.view()->tasks.at(e.task.value)->name);
   EXPECT_EQ(before, after);
   ASSERT_EQ(rig.view()->policies.size(), 1u);
   EXPECT_EQ(rig.view()->policies[0].id, "np-1");

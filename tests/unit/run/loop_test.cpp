@@ -186,8 +186,8 @@ TEST(Loop, APreemptedJobMakesRoomAndSaysByWhom) {
   rig.batch.Ends("100", 143);
   rig.Settle();
   EXPECT_EQ(rig.Task(0).state, State::kFailed);
-  EXPECT_EQ(rig.Task(0).message, "task " + rig.Task(0).name + " was preempted by another task " +
-                                     rig.Task(1).name);
+  EXPECT_EQ(rig.Task(0).message,
+            "task " + rig.Task(0).name + " was preempted by another task " + rig.Task(1).name);
   EXPECT_THAT(rig.batch.notes["100"], HasSubstr("was preempted by another task"));
   EXPECT_EQ(rig.Task(1).state, State::kRunning);
 }

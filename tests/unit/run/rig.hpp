@@ -1,6 +1,6 @@
 // A scheduler on a made-up batch system: the real loop, store, plugins; a clock that only a test
-// moves; nodes n1..n4 with 8 GPUs each. The batch system remembers what runs, so that a second start
-// of an attempt, or a start on nodes that are taken, is caught where it happens.
+// moves; nodes n1..n4 with 8 GPUs each. The batch system remembers what runs, so that a second
+// start of an attempt, or a start on nodes that are taken, is caught where it happens.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -134,7 +134,7 @@ class FakeBatch final : public Actuator {
   Mood mood = Mood::kWilling;
   DeltaSink* sink = nullptr;
   std::map<std::string, Native> natives;
-  std::vector<model::Action> orders;  // all that ever came
+  std::vector<model::Action> orders;         // all that ever came
   std::map<std::string, std::string> notes;  // last annotation by native id
 
   void Submit(std::vector<model::Action> actions) override {

@@ -160,7 +160,8 @@ TEST(Store, RefusesTheDatabaseOfAnotherProgramAndOfAnotherSchema) {
 TEST(Store, NamesTheRecordThatCannotBeRead) {
   TempDir dir;
   ASSERT_TRUE(Store::Open(dir / "a.db"));
-  Execute(dir / "a.db", "INSERT INTO tasks VALUES(5,'u','n','a','Running',1,'{\"state\": \"Runing\"}')");
+  Execute(dir / "a.db",
+          "INSERT INTO tasks VALUES(5,'u','n','a','Running',1,'{\"state\": \"Runing\"}')");
   auto store = Store::Open(dir / "a.db");
   ASSERT_TRUE(store);
   auto stored = (*store)->Load();
