@@ -232,5 +232,23 @@ class Surroundings(bed.BedTest):
         self.assertNotIn("/mine", seen.get("PATH", ""))
 
 
+class NodeWithoutShim(bed.BedTest):
+    """A node where the plug-in is missing must not run a managed job; adapters/slurm/prolog sees to it."""
+
+    nodes = 1
+    slurm_conf = (f"Prolog={bed.ROOT}/adapters/slurm/prolog/cox-prolog", "PrologFlags=Alloc")
+
+    def test_the_job_fails_before_the_users_code(self):
+        plugstack = pathlib.Path(self.dir, "bed/etc/plugstack.conf")
+        job = self.sbatch("--cox-type=ray", script="touch ran").job
+        foreign = self.sbatch("-p", "foreign").job
+        self.until(lambda: self.job(foreign)["JobState"] == "COMPLETED", "the foreign job is let through")
+        plugstack.write_text("# required spank_cox.so\n")
+        self.root("scontrol", "release", job)
+        self.until(lambda: self.job(job)["Reason"] == "launch_failed_requeued_held", "taken back")
+        self.assertFalse(pathlib.Path(self.cwd, "ran").exists())
+        self.assertIn("DRAIN", self.root("sinfo", "-h", "-N", "-o", "%T").out.upper())
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)
