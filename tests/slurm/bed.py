@@ -156,7 +156,7 @@ class BedTest(unittest.TestCase):
     def controller_log(self):
         return pathlib.Path(self.dir, "bed/log/slurmctld.log").read_text()
 
-    def until(self, seen, what, patience_s=20):
+    def until(self, seen, what, patience_s=60):
         """Waits for an outcome of Slurm's own threads; there is no event to wait for."""
         deadline = time.monotonic() + patience_s
         while not seen():

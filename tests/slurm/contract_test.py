@@ -145,9 +145,10 @@ class Contract(bed.BedTest):
 
         def ran_again():
             shown = self.job(job)
-            if shown["JobState"] == "PENDING":  # Slurm puts a requeued job off by two minutes, at its leisure
-                self.root("scontrol", "update", f"JobId={job}", "StartTime=now")
+            if shown["Reason"] == "job_requeued_in_held_state":
                 self.root("scontrol", "release", job)
+            elif shown["Reason"] == "BeginTime":  # Slurm puts a requeued job off by two minutes
+                self.root("scontrol", "update", f"JobId={job}", "StartTime=now")
             return (shown["Restarts"], shown["JobState"]) == ("1", "COMPLETED")
 
         self.until(ran_again, "the second attempt ends")
