@@ -61,7 +61,10 @@ bool Config::Manages(std::string_view partition) const {
 
 std::string Config::PartitionList() const {
   std::string list;
-  for (const std::string& partition : partitions) list += (list.empty() ? "" : ",") + partition;
+  for (const std::string& partition : partitions) {
+    if (!list.empty()) list += ',';
+    list += partition;
+  }
   return list;
 }
 

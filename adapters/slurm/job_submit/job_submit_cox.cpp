@@ -191,7 +191,7 @@ class Plugin {
   static std::string PartitionsOf(job_record* record) {
     job_desc_msg_t* copy = copy_job_record_to_job_desc(record);
     if (copy == nullptr) return {};
-    const std::string partitions = Text(copy->partition);
+    std::string partitions = Text(copy->partition);
     if (copy->environment != nullptr) {  // one block; Slurm's free function takes it for many
       slurm_xfree_ptr(copy->environment[0]);
       slurm_xfree_ptr(copy->environment);
