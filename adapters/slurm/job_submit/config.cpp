@@ -80,9 +80,12 @@ Config ParseConfig(std::string_view text, const std::string& path) {
     const std::string_view key = Trim(line.substr(0, equals));
     const std::string_view value =
         equals < line.size() ? Trim(line.substr(equals + 1)) : std::string_view();
-    if (const std::string wrong = Apply(key, value, config); !wrong.empty())
-      config.errors.push_back(path + ":" + std::to_string(number) + ": " + std::string(line) +
-                              ": " + wrong);
+    const std::string wrong = Apply(key, value, config);
+    if (wrong.empty()) continue;
+    std::string error = path;
+    error.append(":").append(std::to_string(number)).append(": ");
+    error.append(line).append(": ").append(wrong);
+    config.errors.push_back(std::move(error));
   }
   if (config.partitions.empty())
     config.errors.push_back(path + ": Partitions= is missing, it names the managed partitions");
