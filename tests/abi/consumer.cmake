@@ -1,0 +1,31 @@
+# Installs the SDK into an empty prefix, then configures, builds, tests and installs the example
+# plugin with nothing but that prefix. Run by CTest: cmake -DBUILD=... -DSOURCE=... -DWORK=... -P
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE out ERROR_VARIABLE out)
+  if(NOT result EQUAL 0)
+    string(JOIN " " command ${ARGN})
+    message(FATAL_ERROR "${command}\nended with ${result}:\n${out}")
+  endif()
+  set(out "${out}" PARENT_SCOPE)
+endfunction()
+
+file(REMOVE_RECURSE "${WORK}")
+file(COPY "${SOURCE}/" DESTINATION "${WORK}/project")
+run("${CMAKE_COMMAND}" --install "${BUILD}" --component sdk --prefix "${WORK}/prefix")
+set(ENV{CMAKE_PREFIX_PATH} "${WORK}/prefix")
+run("${CMAKE_COMMAND}" -E chdir "${WORK}/project" "${CMAKE_COMMAND}" --preset dev
+    "-DCMAKE_CXX_COMPILER=${CXX}")
+run("${CMAKE_COMMAND}" --build "${WORK}/project/build/dev" -j 2)
+run("${CTEST}" --test-dir "${WORK}/project/build/dev" --output-on-failure --no-tests=error)
+if(NOT out MATCHES "100% tests passed")
+  message(FATAL_ERROR "${out}")
+endif()
+run("${CMAKE_COMMAND}" --install "${WORK}/project/build/dev" --prefix "${WORK}/out")
+if(NOT EXISTS "${WORK}/out/lib/cox/plugins/prefer_nodes.so")
+  message(FATAL_ERROR "prefer_nodes.so was not installed into lib/cox/plugins")
+endif()
+# It must depend on the installed SDK alone.
+file(READ "${WORK}/project/build/dev/CMakeCache.txt" cache)
+if(NOT cache MATCHES "Coxswain_DIR:PATH=${WORK}/prefix/")
+  message(FATAL_ERROR "another Coxswain was found than the one in ${WORK}/prefix")
+endif()
