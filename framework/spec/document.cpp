@@ -8,11 +8,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <optional>
 #include <sstream>
 #include <utility>
 
+#include "spec/json_text.hpp"
 #include "spec/text.hpp"
 
 namespace cox::spec {
@@ -194,43 +194,6 @@ class Builder final : public YAML::EventHandler {
   Place root_place_;
 };
 
-uint32_t HexDigits(std::string_view text) {
-  uint32_t value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value, 16);
-  return value;
-}
-
-// JSON is YAML but for two details of this parser: it wants no tabs between tokens, and no pairs
-// of surrogates in escapes. `text` is known to be JSON.
-std::string AsYaml(std::string_view text) {
-  std::string yaml;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '\t') {
-      yaml += ' ';
-    } else if (c != '\\') {
-      yaml += c;
-    } else if (const uint32_t high = text[i + 1] == 'u' ? HexDigits(text.substr(i + 2, 4)) : 0;
-               high >= 0xD800 && high < 0xDC00) {
-      const uint32_t low = HexDigits(text.substr(i + 8, 4));
-      const uint32_t code = 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00);
-      char digits[9];
-      std::snprintf(digits, sizeof digits, "%08x", code);
-      yaml.append("\\U").append(digits);
-      i += 11;
-    } else {
-      yaml += c;
-      yaml += text[++i];
-    }
-  }
-  return yaml;
-}
-
-bool IsJson(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t\r\n");
-  return first != std::string_view::npos && text[first] == '{' && json::accept(text);
-}
-
 // "site.yaml:47" -> {"site.yaml", 47}
 std::pair<std::string, int64_t> FileAndLine(std::string_view position) {
   const size_t colon = position.rfind(':');
@@ -243,33 +206,6 @@ std::pair<std::string, int64_t> FileAndLine(std::string_view position) {
     }
   }
   return {std::string(position), 1};
-}
-
-void WriteText(const json& value, const Place& place, int64_t& line, std::string& out) {
-  if (value.is_object()) {
-    std::vector<std::pair<const std::string*, const Place*>> members;
-    for (const auto& [key, member] : place.members) members.emplace_back(&key, &member);
-    std::stable_sort(members.begin(), members.end(),
-                     [](auto& a, auto& b) { return a.second->line < b.second->line; });
-    out += '{';
-    for (const auto& [key, member] : members) {
-      if (out.back() != '{') out += ", ";
-      for (; line < member->line; ++line) out += '\n';
-      out += json(*key).dump() + ": ";
-      WriteText(value.at(*key), *member, line, out);
-    }
-    out += '}';
-  } else if (value.is_array()) {
-    out += '[';
-    for (size_t i = 0; i < value.size(); ++i) {
-      if (i > 0) out += ", ";
-      for (; line < place.items[i].line; ++line) out += '\n';
-      WriteText(value[i], place.items[i], line, out);
-    }
-    out += ']';
-  } else {
-    out += place.literal.empty() ? value.dump() : place.literal;
-  }
 }
 
 }  // namespace
@@ -290,7 +226,7 @@ Result<Document> ParseDocument(std::string_view text, std::string_view position)
   }
   Builder builder(first_line);
   try {
-    std::string yaml = IsJson(text) ? AsYaml(text) : std::string(text);
+    std::string yaml = IsJson(text) ? JsonAsYaml(text) : std::string(text);
     // Without an end mark the parser takes an open quote before the last newline for closed.
     if (yaml.ends_with('\n')) yaml += "...\n";
     std::istringstream stream(yaml);
@@ -317,13 +253,6 @@ const Place* Find(const Place& root, const std::vector<std::string>& keys) {
     place = &member->second;
   }
   return place;
-}
-
-std::string TextOf(const json& value, const Place& place) {
-  std::string text;
-  int64_t line = place.line;
-  WriteText(value, place, line, text);
-  return text;
 }
 
 }  // namespace cox::spec

@@ -62,6 +62,13 @@ TEST(Schema, AnEmptyMapIsAllDefaults) {
                                            "limits": {}})"));
 }
 
+TEST(Schema, ADefaultBehindAReferenceIsFilledAndTheNearerOneWins) {
+  const std::string schema = R"({
+    "properties": {"a": {"$ref": "#/definitions/n"}, "b": {"$ref": "#/definitions/n", "default": 2}},
+    "definitions": {"n": {"type": "integer", "default": 1}}})";
+  EXPECT_EQ(Checked("{}", schema), json({{"a", 1}, {"b", 2}}));
+}
+
 TEST(Schema, UnquotedNumbersBecomeTextWhereTextIsWanted) {
   EXPECT_EQ(Checked("version: 1.10")["version"], "1.10");
   EXPECT_EQ(Checked("version: true")["version"], "true");
