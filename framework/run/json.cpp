@@ -145,6 +145,10 @@ Result<Json> ParseJson(std::string_view text, const std::string& what) {
   }
 }
 
+std::string Dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 Json ToJson(const model::Task& task) {
   return task;
 }

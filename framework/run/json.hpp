@@ -25,6 +25,9 @@ using Json = nlohmann::json;
 // One JSON value, or an error that says where the text is wrong.
 Result<Json> ParseJson(std::string_view text, const std::string& what);
 
+// On one line. What is not UTF-8 (a log tail may be anything) becomes U+FFFD.
+std::string Dump(const Json& json);
+
 Json ToJson(const model::Task& task);  // all but `candidates`, which follow from job and site
 Json ToJson(const model::TaskEvent& event);
 Json ToJson(const model::Node& node);

@@ -69,6 +69,9 @@ struct Loop::State {
   std::string degraded;
   bool dirty = true;  // something a decision depends on has changed
 
+  // Plugins of before a reload, until nobody else holds them: they are destroyed on this thread.
+  std::vector<std::shared_ptr<host::Plugins>> retired;
+
   std::mutex view_mutex;
   std::shared_ptr<const Published> view;
 
@@ -81,6 +84,8 @@ struct Loop::State {
     for (model::TaskEvent& event : result.events) batch.events.push_back(std::move(event));
     for (model::Action& order : result.actions) orders.push_back(std::move(order));
     if (!changed) return;
+    // Without a native object a task cannot be placed; with one it can.
+    if (before != nullptr && before->native_id != result.task.native_id) dirty = true;
     if (before != nullptr && before->state != result.task.state) {
       dirty = true;
       if (result.task.state == model::State::kRetrying) ++counters.retries;
@@ -207,6 +212,7 @@ struct Loop::State {
       return Answer(request, loaded.error());
     }
     ++counters.reloads;
+    retired.push_back(parts.config.plugins);
     parts.config = *std::move(loaded);
     cluster.UseSite(parts.config.site);
     dirty = true;
@@ -339,7 +345,7 @@ struct Loop::State {
   void Publish(TimePoint now) {
     auto picture = std::make_shared<const Published>(Picture(now));
     const std::lock_guard lock(view_mutex);
-    view = std::move(picture);
+    view.swap(picture);
   }
 
   void LogNotices() {
@@ -380,6 +386,7 @@ struct Loop::State {
     ++counters.turns;
     Publish(now);
     turns.fetch_add(1, std::memory_order_relaxed);
+    std::erase_if(retired, [](const auto& plugins) { return plugins.use_count() == 1; });
 
     timer_at = cluster.NextTimer(now);
     TimePoint next = std::min({now + kHeartbeat, timer_at, outbox.NextDue()});

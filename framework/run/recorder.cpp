@@ -55,7 +55,7 @@ void Recorder::Record(const Config& config, const model::Snapshot& snapshot,
   }
   if (recorded_site_ != snapshot.site) {
     const Json site = {{"kind", "site"}, {"file", config.site_file}, {"text", config.site_text}};
-    if (!Write(site.dump() + "\n")) {
+    if (!Write(Dump(site) + "\n")) {
       ++dropped_;
       return;
     }
@@ -63,7 +63,7 @@ void Recorder::Record(const Config& config, const model::Snapshot& snapshot,
   }
   const Json cycle = {
       {"kind", "cycle"}, {"snapshot", ToJson(snapshot)}, {"decision", ToJson(decision)}};
-  if (!Write(cycle.dump() + "\n")) ++dropped_;
+  if (!Write(Dump(cycle) + "\n")) ++dropped_;
 }
 
 }  // namespace cox::run

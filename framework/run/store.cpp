@@ -261,19 +261,19 @@ Result<void> Store::Save(const Batch& batch) {
       for (const auto& [id, task] : batch.tasks) {
         s.Bind(1, id).Bind(2, task->root_uuid).Bind(3, task->name).Bind(4, task->owner.user);
         s.Bind(5, std::string(model::Name(task->state))).Bind(6, task->version);
-        if (!s.Bind(7, ToJson(*task).dump()).Run()) return false;
+        if (!s.Bind(7, Dump(ToJson(*task))).Run()) return false;
       }
     }
     {
       Statement s(c.db(), "INSERT INTO events(task,record) VALUES(?1,?2)");
       for (const model::TaskEvent& event : batch.events) {
-        if (!s.Bind(1, event.task.value).Bind(2, ToJson(event).dump()).Run()) return false;
+        if (!s.Bind(1, event.task.value).Bind(2, Dump(ToJson(event))).Run()) return false;
       }
     }
     {
       Statement s(c.db(), "INSERT OR REPLACE INTO node_policies VALUES(?1,?2)");
       for (const auto& [id, policy] : batch.policies) {
-        if (!s.Bind(1, id).Bind(2, ToJson(policy).dump()).Run()) return false;
+        if (!s.Bind(1, id).Bind(2, Dump(ToJson(policy))).Run()) return false;
       }
     }
     {
@@ -282,7 +282,7 @@ Result<void> Store::Save(const Batch& batch) {
         if (!s.Bind(1, id).Run()) return false;
       }
     }
-    if (batch.nominations_changed && !SetMeta(c, "nominations", ToJson(batch.nominations).dump())) {
+    if (batch.nominations_changed && !SetMeta(c, "nominations", Dump(ToJson(batch.nominations)))) {
       return false;
     }
     if (batch.next_task != 0 && !SetMeta(c, "next_task", std::to_string(batch.next_task))) {

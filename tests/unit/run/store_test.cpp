@@ -94,6 +94,19 @@ TEST(Store, GivesBackWhatWasSaved) {
   EXPECT_TRUE((*store)->Load()->policies.empty());
 }
 
+TEST(Store, KeepsALogTailThatIsNotText) {
+  TempDir dir;
+  auto store = Store::Open(dir / "a.db");
+  ASSERT_TRUE(store);
+  model::Task task = *ATask(1);
+  task.pending_exit->log_tail = "bad \xff\xfe bytes";
+  Batch batch;
+  batch.tasks[1] = std::make_shared<const model::Task>(task);
+  ASSERT_TRUE((*store)->Save(batch));
+  EXPECT_EQ((*store)->Load()->tasks.at(0).pending_exit->log_tail,
+            "bad \xef\xbf\xbd\xef\xbf\xbd bytes");
+}
+
 TEST(Store, IsReadableByItsOwnerOnly) {
   TempDir dir;
   ASSERT_TRUE(Store::Open(dir / "a.db"));
