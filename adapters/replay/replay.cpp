@@ -4,9 +4,9 @@
 #include <optional>
 #include <ostream>
 
-#include "cycle/decide.hpp"
 #include "run/config.hpp"
 #include "run/json.hpp"
+#include "run/recorder.hpp"
 
 namespace cox::replay {
 namespace {
@@ -29,15 +29,14 @@ std::string Again(const Json& line, std::optional<run::Config>& config,
   if (!config) return "a cycle before any site";
   auto snapshot = run::SnapshotFrom(line["snapshot"], config->site);
   if (!snapshot) return snapshot.error().text;
-  const Json now = run::ToJson(cycle::Decide(*snapshot, *config->plugins));
-  config->plugins->EndCycle();
+  const Json now = run::ToJson(run::DecideAgain(*config, *snapshot));
   ++report.cycles;
   if (run::Dump(now) == run::Dump(line["decision"])) return "";
   ++report.different;
-  differences << "cycle " << snapshot->generation << " differs:\n"
-              << Json::diff(line["decision"], now).dump(2, ' ', false,
-                                                        Json::error_handler_t::replace)
-              << "\n";
+  differences
+      << "cycle " << snapshot->generation << " differs:\n"
+      << Json::diff(line["decision"], now).dump(2, ' ', false, Json::error_handler_t::replace)
+      << "\n";
   return "";
 }
 
@@ -51,7 +50,8 @@ Report Replay(std::istream& recording, const host::Options& options, std::ostrea
     const bool cut_short = recording.eof();  // the recorder died while it wrote the last line
     auto line = run::ParseJson(text, "line " + std::to_string(number));
     if (!line && cut_short) break;
-    std::string wrong = line ? Again(*line, config, options, report, differences) : line.error().text;
+    std::string wrong =
+        line ? Again(*line, config, options, report, differences) : line.error().text;
     if (!wrong.empty()) {
       report.error = line ? "line " + std::to_string(number) + ": " + wrong : wrong;
       return report;

@@ -6,7 +6,7 @@
 #include <iosfwd>
 #include <string>
 
-#include "host/plugins.hpp"
+#include "run/config.hpp"
 
 namespace cox::replay {
 

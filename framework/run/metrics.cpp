@@ -22,8 +22,8 @@ class Sheet {
     samples.push_back({name, help, COX_COUNTER, static_cast<double>(value), std::move(labels)});
   }
   void Seconds(const char* name, const char* help, uint64_t nanos, Labels labels = {}) {
-    samples.push_back({name, help, COX_COUNTER, static_cast<double>(nanos) / 1e9,
-                       std::move(labels)});
+    samples.push_back(
+        {name, help, COX_COUNTER, static_cast<double>(nanos) / 1e9, std::move(labels)});
   }
   std::vector<Sample> samples;
 };
@@ -102,7 +102,8 @@ void Instances(Sheet& sheet, const Published& p) {
                              {"point", host::Name(static_cast<host::Point>(i))}};
       sheet.Counter("cox_plugin_calls_total", "Calls of the plugin.", point.calls, labels);
       sheet.Counter("cox_plugin_errors_total", "Calls that failed.", point.errors, labels);
-      sheet.Counter("cox_plugin_overruns_total", "Calls over their budget.", point.overruns, labels);
+      sheet.Counter("cox_plugin_overruns_total", "Calls over their budget.", point.overruns,
+                    labels);
       sheet.Seconds("cox_plugin_seconds_total", "Time spent in the plugin.",
                     static_cast<uint64_t>(point.nanos), labels);
     }

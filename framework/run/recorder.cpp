@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "cycle/decide.hpp"
 #include "run/json.hpp"
 
 namespace cox::run {
@@ -64,6 +65,12 @@ void Recorder::Record(const Config& config, const model::Snapshot& snapshot,
   const Json cycle = {
       {"kind", "cycle"}, {"snapshot", ToJson(snapshot)}, {"decision", ToJson(decision)}};
   if (!Write(Dump(cycle) + "\n")) ++dropped_;
+}
+
+model::Decision DecideAgain(const Config& config, const model::Snapshot& snapshot) {
+  model::Decision decision = cycle::Decide(snapshot, *config.plugins);
+  config.plugins->EndCycle();
+  return decision;
 }
 
 }  // namespace cox::run

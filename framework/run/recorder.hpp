@@ -38,4 +38,7 @@ class Recorder {
   uint64_t dropped_ = 0;
 };
 
+// The decision about a recorded snapshot, made with `config`.
+model::Decision DecideAgain(const Config& config, const model::Snapshot& snapshot);
+
 }  // namespace cox::run
