@@ -11,9 +11,17 @@
 namespace cox::run {
 namespace {
 
+// Without nodes, a candidate that has its quota is blocked by one of these; any other blocker is a
+// quota plugin's. One that is broken says nothing about the job.
+bool IsAboutRoom(const std::string& code) {
+  static const std::set<std::string> kRoom = {
+      "InsufficientResources", "Fragmented",           "NodePolicy",  "SpotUnavailable",
+      "IdleUnavailable",       "WaitingForPreemption", "PluginFailed"};
+  return kRoom.contains(code);
+}
+
 // The job alone on an empty cluster with every limit and no use: what Decide says about its quota
-// then is what it would say at best. Without nodes nothing else can be blocked by usage, and
-// blockers of other kinds are not asked about.
+// then is what it would say at best.
 std::string NeverAdmitted(const spec::Site& site, host::Plugins& plugins,
                           const spec::Submitter& who, const spec::TrainingJob& job, TimePoint now) {
   model::Snapshot empty;
@@ -42,7 +50,7 @@ std::string NeverAdmitted(const spec::Site& site, host::Plugins& plugins,
   std::string why;
   for (const model::Explanation& e : decision.waiting) {
     for (const model::Blocker& blocker : e.blockers) {
-      if (blocker.code != "InsufficientQuota") continue;
+      if (IsAboutRoom(blocker.code)) continue;
       if (blocker.candidate < 0) {
         for (int64_t i = 0; i < candidates; ++i) refused.insert(i);
       } else {

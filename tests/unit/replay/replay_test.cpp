@@ -48,7 +48,7 @@ std::string Recording() {
   return text.str();
 }
 
-Report Run(const std::string& recording, std::string* differences = nullptr) {
+Report Played(const std::string& recording, std::string* differences = nullptr) {
   std::istringstream in(recording);
   std::ostringstream out;
   const Report report = Replay(in, PluginOptions(), out);
@@ -58,7 +58,7 @@ Report Run(const std::string& recording, std::string* differences = nullptr) {
 
 TEST(Replay, MakesEveryRecordedDecisionAgainToTheSameBytes) {
   std::string differences;
-  const Report report = Run(Recording(), &differences);
+  const Report report = Played(Recording(), &differences);
   EXPECT_EQ(report.error, "");
   EXPECT_GT(report.cycles, 5u);
   EXPECT_EQ(report.different, 0u) << differences;
@@ -71,7 +71,7 @@ TEST(Replay, ShowsWhatADifferentDecisionWouldBe) {
   const size_t attempt = recording.find("\"attempt\":0", at);
   recording.replace(attempt, 11, "\"attempt\":9");
   std::string differences;
-  const Report report = Run(recording, &differences);
+  const Report report = Played(recording, &differences);
   EXPECT_EQ(report.error, "");
   EXPECT_EQ(report.different, 1u);
   EXPECT_THAT(differences, HasSubstr("/starts/0/attempt"));
@@ -79,18 +79,18 @@ TEST(Replay, ShowsWhatADifferentDecisionWouldBe) {
 
 TEST(Replay, LeavesOutALastLineThatWasCutShort) {
   const std::string recording = Recording();
-  const Report whole = Run(recording);
-  const Report cut = Run(recording.substr(0, recording.size() - 20));
+  const Report whole = Played(recording);
+  const Report cut = Played(recording.substr(0, recording.size() - 20));
   EXPECT_EQ(cut.error, "");
   EXPECT_EQ(cut.cycles + 1, whole.cycles);
 }
 
 TEST(Replay, NamesTheLineThatItCannotRead) {
-  EXPECT_THAT(Run("{\"kind\":\"cycle\",\"snapshot\":{},\"decision\":{}}\n").error,
+  EXPECT_THAT(Played("{\"kind\":\"cycle\",\"snapshot\":{},\"decision\":{}}\n").error,
               HasSubstr("line 1: a cycle before any site"));
-  EXPECT_THAT(Run("nonsense\n").error, HasSubstr("line 1"));
-  EXPECT_THAT(Run("{\"kind\":\"poem\"}\n").error, HasSubstr("neither a site nor a cycle"));
-  EXPECT_THAT(Run("{\"kind\":\"site\",\"text\":\"pools: 3\",\"file\":\"s.yaml\"}\n").error,
+  EXPECT_THAT(Played("nonsense\n").error, HasSubstr("line 1"));
+  EXPECT_THAT(Played("{\"kind\":\"poem\"}\n").error, HasSubstr("neither a site nor a cycle"));
+  EXPECT_THAT(Played("{\"kind\":\"site\",\"text\":\"pools: 3\",\"file\":\"s.yaml\"}\n").error,
               HasSubstr("s.yaml"));
 }
 

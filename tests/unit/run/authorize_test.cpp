@@ -153,6 +153,7 @@ TEST_F(Verbs, OnlyAdministratorsReloadJudgeForOthersAndMakeTenantPolicies) {
 }
 
 TEST_F(Verbs, SpotThatNobodyCanGetNowIsNotOfferedAndTheReasonSaysSo) {
+  rig.Turn();
   EXPECT_EQ((*Ask("alice", "flavors", {{"capacity_type", "spot"}}))["flavors"].size(), 1u);
   EXPECT_EQ((*Ask("alice", "flavors", {{"capacity_type", "on-demand"}}))["flavors"].size(), 0u);
   model::Baseline none = rig.batch.All();

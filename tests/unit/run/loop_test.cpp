@@ -173,8 +173,8 @@ TEST(Loop, AStoppedJobKeepsItsChargeUntilItIsGone) {
 }
 
 TEST(Loop, APreemptedJobMakesRoomAndSaysByWhom) {
-  Rig rig;
-  const std::string low = JobText("", 3, 4);
+  Rig rig(SiteText(64));
+  const std::string low = JobText("", 3);
   ASSERT_TRUE(rig.Submit(low));
   rig.Settle();
   std::string high = JobText();
