@@ -192,8 +192,10 @@ void Stepper::Judge(const model::Exit& exit, bool restartable, const std::string
   const bool retry = verdict.retry && forbidden.empty();
 
   std::string message = Describe(exit);
-  if (!preempted) message = std::string(model::Name(verdict.failure_class)) + ": " + message;
-  if (!verdict.text.empty()) message += "; " + verdict.text;
+  if (!preempted) {  // S53's text stands alone
+    message = std::string(model::Name(verdict.failure_class)) + ": " + message;
+    if (!verdict.text.empty()) message += "; " + verdict.text;
+  }
   if (retry) return Retry(verdict, exit, std::move(message));
 
   std::string reason = verdict.reason.empty() ? model::Name(exit.cause) : verdict.reason;

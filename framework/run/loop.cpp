@@ -224,14 +224,14 @@ struct Loop::State {
     const bool writes = !std::holds_alternative<ReloadRequest>(request) &&
                         !std::holds_alternative<JudgeRequest>(request);
     if (writes && !degraded.empty()) {
+      const Error refused = Unavailable("nothing can be kept at the moment: " + degraded);
       std::visit(
           [&](auto& r) {
             if constexpr (!std::is_same_v<std::decay_t<decltype(r)>, JudgeRequest>) {
-              Answer(r, Unavailable("nothing can be kept at the moment: " + degraded));
+              if (r.done) r.done(refused);
             }
           },
           request);
-      FlushAnswers();
       return;
     }
     std::visit([&](auto& r) { On(r, now); }, request);
@@ -286,10 +286,6 @@ struct Loop::State {
 
   // ---- Step 4: keep, then act ----
 
-  void FlushAnswers() {
-    for (auto& answer : std::exchange(answers, {})) answer();
-  }
-
   void Flush(TimePoint now) {
     if (!batch.empty()) {
       const Result<void> saved = parts.store->Save(batch);
@@ -316,7 +312,6 @@ struct Loop::State {
              (task->state != model::State::kAdmitted || task->attempt != order.attempt);
     });
     outbox.Send(std::exchange(orders, {}), now);
-    FlushAnswers();
   }
 
   Published Picture(TimePoint now) {
@@ -385,6 +380,9 @@ struct Loop::State {
     LogNotices();
     ++counters.turns;
     Publish(now);
+    if (degraded.empty()) {  // after Publish: who has been answered finds what he made
+      for (auto& answer : std::exchange(answers, {})) answer();
+    }
     turns.fetch_add(1, std::memory_order_relaxed);
     std::erase_if(retired, [](const auto& plugins) { return plugins.use_count() == 1; });
 
