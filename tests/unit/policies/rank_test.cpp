@@ -6,7 +6,6 @@
 
 #include "policies/backoff.hpp"
 #include "policies/multifactor.hpp"
-#include "policies/packing.hpp"
 
 namespace cox::policies {
 namespace {
@@ -63,39 +62,6 @@ TEST(Backoff, SaturatesInsteadOfWrappingAround) {
 TEST(Backoff, NothingToWaitForWithoutABase) {
   EXPECT_EQ(Backoff(0, 360, 3), 0);
   EXPECT_EQ(Backoff(-1, 360, 3), 0);
-}
-
-TEST(BestFit, PrefersTheNodeThatIsLeftFuller) {
-  const Resources capacity{64'000, 262'144, 8'000}, demand{8'000, 32'768, 2'000};
-  const Resources tight{16'000, 65'536, 2'000};
-  EXPECT_GT(BestFit(tight, capacity, demand), BestFit(capacity, capacity, demand));
-}
-
-TEST(BestFit, ANodeFilledCompletelyIsPerfect) {
-  const Resources all{64'000, 262'144, 8'000};
-  EXPECT_EQ(BestFit(all, all, all), 10'000);
-}
-
-TEST(BestFit, AJobWithoutGpusRatherGoesWhereThereAreNone) {
-  const Resources gpu_node{64'000, 262'144, 8'000}, cpu_node{64'000, 262'144, 0};
-  const Resources demand{8'000, 32'768, 0};
-  EXPECT_GT(BestFit(cpu_node, cpu_node, demand), BestFit(gpu_node, gpu_node, demand));
-}
-
-TEST(BestFitProperty, StaysInRange) {
-  std::mt19937_64 rng(5);
-  for (int round = 0; round < 20'000; ++round) {
-    const auto part = [&](int64_t of) {
-      return of == 0 ? 0 : static_cast<int64_t>(rng() % (of + 1));
-    };
-    const Resources capacity{part(1'000'000), part(1 << 30), part(16'000)};
-    const Resources free{part(capacity.cpu_milli), part(capacity.mem_mib),
-                         part(capacity.gpu_milli)};
-    const Resources demand{part(free.cpu_milli), part(free.mem_mib), part(free.gpu_milli)};
-    const int32_t score = BestFit(free, capacity, demand);
-    EXPECT_GE(score, 0);
-    EXPECT_LE(score, 10'000);
-  }
 }
 
 }  // namespace
