@@ -18,18 +18,18 @@ const PendingJob& FindPending(const model::Snapshot& s, TaskId id) {
 
 // What stands after the decision has been carried out.
 struct Aftermath {
-  Room free;            // now
-  Room later;           // when all that leaves is gone
-  Room kept;            // what nominees will take
-  model::Ledger ledger; // with what nominees keep
+  Room free;             // now
+  Room later;            // when all that leaves is gone
+  Room kept;             // what nominees will take
+  model::Ledger ledger;  // with what nominees keep
 };
 
 Aftermath After(const model::Snapshot& s, const Decision& d) {
   Aftermath a{FreeNow(s), {}, {}, s.ledger};
   for (const model::Start& start : d.starts) {
     Give(a.free, start.placement, -1);
-    a.ledger.Allocate(start.task, model::Charges(FindPending(s, start.task).owner,
-                                                 start.placement.candidate));
+    a.ledger.Allocate(start.task,
+                      model::Charges(FindPending(s, start.task).owner, start.placement.candidate));
   }
   a.later = a.free;
   std::set<uint64_t> evicted;
@@ -194,8 +194,7 @@ TEST(Property, TheVictimsAreTheCheapestSetThereIs) {
     for (int i = 0; i < 5; ++i) AddPending(w, dice, serial);
     for (const model::Start& start : w.Decide(plugins).starts) {
       const PendingJob job = FindPending(w.snapshot, start.task);
-      w.snapshot.running.push_back(
-          Started(job, start.placement, At(900 + dice.Below(100))));
+      w.snapshot.running.push_back(Started(job, start.placement, At(900 + dice.Below(100))));
     }
     w.snapshot.pending.clear();
     AddPending(w, dice, serial);

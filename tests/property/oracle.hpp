@@ -1,5 +1,5 @@
-// The rules once more, written for clarity and not for speed, and from the contract rather than from
-// the code of cycle/. Small cases only: places are tried one by one.
+// The rules once more, written for clarity and not for speed, and from the contract rather than
+// from the code of cycle/. Small cases only: places are tried one by one.
 #pragma once
 
 #include <map>

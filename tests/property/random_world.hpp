@@ -49,8 +49,8 @@ inline model::Owner RandomOwner(Dice& dice) {
 }
 
 inline void AddPending(World& w, Dice& dice, int& serial) {
-  PendingJob& job = w.Pending("p" + std::to_string(++serial), {},
-                              static_cast<Priority>(dice.Below(3)));
+  PendingJob& job =
+      w.Pending("p" + std::to_string(++serial), {}, static_cast<Priority>(dice.Below(3)));
   job.capacity = RandomSource(dice);
   job.owner = RandomOwner(dice);
   job.guaranteed = dice.One(4);
@@ -83,8 +83,8 @@ inline World RandomWorld(Dice& dice, int& serial) {
   World w;
   const int64_t nodes = 1 + dice.Below(6);
   for (int64_t n = 0; n < nodes; ++n) {
-    model::Node& node = w.Node("n" + std::to_string(n), int64_t{1} << dice.Below(4),
-                               dice.One(2) ? "h100" : "h200");
+    model::Node& node =
+        w.Node("n" + std::to_string(n), int64_t{1} << dice.Below(4), dice.One(2) ? "h100" : "h200");
     node.capacity.cpu_milli = 1000 * (2 + dice.Below(12));
     node.capacity.mem_mib = 1024 * (4 + dice.Below(12));
     node.ready = !dice.One(10);
@@ -120,9 +120,8 @@ inline void Advance(World& w, Dice& dice, const Decision& d, int& serial) {
   }
   s.nominations = d.nominations;
   s.now += std::chrono::seconds(1 + dice.Below(40));
-  std::erase_if(s.running, [&](const RunningJob& job) {
-    return job.leaving ? dice.One(2) : dice.One(5);
-  });
+  std::erase_if(s.running,
+                [&](const RunningJob& job) { return job.leaving ? dice.One(2) : dice.One(5); });
   std::erase_if(s.pending, [&](const PendingJob&) { return dice.One(10); });
   for (RunningJob& job : s.running) {
     if (!job.leaving && dice.One(10)) {

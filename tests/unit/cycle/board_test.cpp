@@ -54,8 +54,8 @@ TEST(Board, WhatIsKeptIsTakenFromTheRoomThatComesBackFirst) {
   EXPECT_EQ(Gpu(board), 1);
 }
 
-// Random nested changes, some kept, some taken back: after the outermost ends, every column is as it
-// was, to the last bit.
+// Random nested changes, some kept, some taken back: after the outermost ends, every column is as
+// it was, to the last bit.
 TEST(Board, RollbackRestoresEveryColumn) {
   World w;
   for (int n = 0; n < 5; ++n) w.Node("n" + std::to_string(n), 8);
@@ -81,9 +81,15 @@ TEST(Board, RollbackRestoresEveryColumn) {
       for (int i = 0; i < 6; ++i) {
         const auto node = static_cast<uint32_t>(pick(5));
         switch (pick(depth > 0 ? 6 : 4)) {
-          case 0: board.Use(node, Gpus(pick(9))); break;
-          case 1: board.Leave(node, Gpus(pick(9))); break;
-          case 2: board.Hold(node, Gpus(pick(9) - 4)); break;
+          case 0:
+            board.Use(node, Gpus(pick(9)));
+            break;
+          case 1:
+            board.Leave(node, Gpus(pick(9)));
+            break;
+          case 2:
+            board.Hold(node, Gpus(pick(9) - 4));
+            break;
           case 3:
             board.Charge(static_cast<uint32_t>(pick(static_cast<int>(board.view().ledger->count))),
                          pick(9) - 4);

@@ -1,4 +1,5 @@
-// Why jobs wait, in which order they are looked at, and when to decide again (S47, S56, S57, S71-S80).
+// Why jobs wait, in which order they are looked at, and when to decide again (S47, S56, S57,
+// S71-S80).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,8 +24,8 @@ TEST(Order, PriorityThenSubmissionThenId) {  // S56
   w.Pending("idle", {.source = CapacityType::kIdle}, Priority::kHigh);
   w.Pending("high", {}, Priority::kHigh);
   w.Pending("twin", {}).submitted_at = At(500);
-  for (const auto& plugins : {std::vector<std::string>{},
-                              std::vector<std::string>{"priority_multifactor"}}) {
+  for (const auto& plugins :
+       {std::vector<std::string>{}, std::vector<std::string>{"priority_multifactor"}}) {
     auto loaded = BuiltIns(plugins);
     const Decision d = w.Decide(loaded);
     std::string order;

@@ -107,9 +107,9 @@ TEST(Preempt, D6_IdleGoesBeforeSpotAndNobodyWithoutQuotaPreempts) {
 
 // 3x2 preemptors by 3x2 victims, all reserved: the golden table of 2.6.
 TEST(Preempt, TheMatrixOfPriorityAndGuarantee) {
-  const std::pair<Priority, bool> kinds[] = {
-      {Priority::kLow, false},  {Priority::kMedium, false}, {Priority::kHigh, false},
-      {Priority::kLow, true},   {Priority::kMedium, true},  {Priority::kHigh, true}};
+  const std::pair<Priority, bool> kinds[] = {{Priority::kLow, false},   {Priority::kMedium, false},
+                                             {Priority::kHigh, false},  {Priority::kLow, true},
+                                             {Priority::kMedium, true}, {Priority::kHigh, true}};
   std::string table;
   auto plugins = BuiltIns();
   for (const auto& [p, p_guaranteed] : kinds) {
@@ -127,7 +127,7 @@ TEST(Preempt, TheMatrixOfPriorityAndGuarantee) {
             "......\n"
             "x.....\n"
             "xx....\n"
-            "x.....\n"    // D24: a guaranteed job against an equal one without guarantee
+            "x.....\n"  // D24: a guaranteed job against an equal one without guarantee
             "xx....\n"
             "xxx...\n");
 }
@@ -175,7 +175,8 @@ TEST(Preempt, FewestJobsThenTheLatestStart) {
   w.Node("n1", 8);
   w.Node("n2", 8);
   w.Node("n3", 8);
-  for (const char* name : {"a", "b", "c", "d"}) w.Running(name, {.gpus = 2}, {"n1"}, Priority::kLow);
+  for (const char* name : {"a", "b", "c", "d"})
+    w.Running(name, {.gpus = 2}, {"n1"}, Priority::kLow);
   StartedAt(w.Running("old", {.gpus = 8}, {"n2"}, Priority::kLow), 10);
   StartedAt(w.Running("young", {.gpus = 8}, {"n3"}, Priority::kLow), 20);
   w.Pending("p", {.gpus = 8}, Priority::kHigh);

@@ -105,8 +105,8 @@ TEST(View, JobsPointToTheirOwnersByRow) {
 
 TEST(View, TheLedgerHasARowForAllThatAPendingJobWouldBeChargedTo) {
   auto s = Small();
-  s.ledger.SetLimits({{spec::QuotaLevel::kUser, "zoe", spec::CapacityType::kReserved, "pool",
-                       "h100.1g", 16}});
+  s.ledger.SetLimits(
+      {{spec::QuotaLevel::kUser, "zoe", spec::CapacityType::kReserved, "pool", "h100.1g", 16}});
   View view(s);
   const cox_ledger& ledger = *view.table().ledger;
   EXPECT_EQ(ledger.count, 3U);

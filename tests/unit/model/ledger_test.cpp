@@ -71,7 +71,8 @@ TEST(Ledger, RandomLivesNeverBreakIt) {
     if (random() % 2 == 0) {
       std::vector<Charge> charges;
       for (unsigned i = 0; i < random() % 4; ++i) {
-        charges.push_back({Key("u" + std::to_string(random() % 5)), static_cast<int64_t>(random() % 9)});
+        charges.push_back(
+            {Key("u" + std::to_string(random() % 5)), static_cast<int64_t>(random() % 9)});
       }
       ledger.Allocate(task, charges);
     } else {

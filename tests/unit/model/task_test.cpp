@@ -7,10 +7,10 @@
 namespace cox::model {
 namespace {
 
-constexpr State kAll[] = {State::kPending,   State::kAdmitted,  State::kStarting,
-                          State::kRunning,   State::kRetrying,  State::kPreempting,
+constexpr State kAll[] = {State::kPending,   State::kAdmitted,     State::kStarting,
+                          State::kRunning,   State::kRetrying,     State::kPreempting,
                           State::kStopping,  State::kDebugHolding, State::kUnknown,
-                          State::kSucceeded, State::kFailed,    State::kStopped};
+                          State::kSucceeded, State::kFailed,       State::kStopped};
 
 std::string Where(bool (*is)(State)) {
   std::string out;
@@ -21,8 +21,7 @@ std::string Where(bool (*is)(State)) {
 }
 
 TEST(State, IsChargedUntilTheLastProcessIsGone) {  // 3.3, D10
-  EXPECT_EQ(Where(IsCharged),
-            "Admitted Starting Running Preempting Stopping DebugHolding Unknown");
+  EXPECT_EQ(Where(IsCharged), "Admitted Starting Running Preempting Stopping DebugHolding Unknown");
 }
 
 TEST(State, ThreeAreTerminal) {
