@@ -19,7 +19,7 @@ using test::World;
 
 // GPUs a job in the mix of public GPU traces: 48 % 1, 10 % 2, 10 % 4, 20 % 8, then 2 to 16 nodes.
 Gang RandomGang(std::mt19937& random) {
-  const unsigned p = random() % 1000;
+  const auto p = random() % 1000;
   if (p < 480) return {1, 1};
   if (p < 580) return {1, 2};
   if (p < 680) return {1, 4};
