@@ -106,11 +106,29 @@ void Cluster::Put(model::Task task) {
     ledger_.Release(task.id);
   }
   if (model::IsTerminal(task.state)) {
-    live_.erase(id);
+    const bool known = tasks_.contains(id);
+    if (live_.erase(id) != 0 || !known) ended_.push_back(id);
   } else {
     live_.emplace(id, false);
   }
   tasks_[id] = std::make_shared<const model::Task>(std::move(task));
+}
+
+std::vector<TaskId> Cluster::DropEnded(size_t keep) {
+  std::vector<TaskId> dropped;
+  for (; ended_.size() > keep; ended_.pop_front()) {
+    const uint64_t id = ended_.front();
+    const auto task = tasks_.at(id);
+    const auto forget = [&](auto& index, const std::string& key) {
+      const auto it = index.find(key);
+      if (it != index.end() && it->second == id) index.erase(it);
+    };
+    forget(by_root_, task->root_uuid);
+    forget(by_native_, task->native_id);
+    tasks_.erase(id);
+    dropped.push_back(TaskId{id});
+  }
+  return dropped;
 }
 
 void Cluster::SetPolicy(spec::NodePolicy policy) {

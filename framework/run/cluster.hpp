@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -41,6 +42,8 @@ class Cluster {
   Effects Apply(const model::Delta& delta, TimePoint now);
 
   void Put(model::Task task);
+  // Forgets the tasks that ended first, until no more than `keep` ended ones are left.
+  std::vector<TaskId> DropEnded(size_t keep);
   void SetPolicy(spec::NodePolicy policy);
   bool DropPolicy(const std::string& id);
   void SetNominations(std::vector<model::Nomination> nominations) {
@@ -78,6 +81,7 @@ class Cluster {
   std::map<std::string, model::Node> nodes_;
   Tasks tasks_;
   std::unordered_map<std::string, uint64_t> by_root_, by_native_;
+  std::deque<uint64_t> ended_;     // in the order of their ends
   std::map<uint64_t, bool> live_;  // not terminal; true once the batch system has shown it
   std::map<std::string, spec::NodePolicy> policies_;
   std::vector<model::Nomination> nominations_;

@@ -309,7 +309,8 @@ struct Loop::State {
     std::erase_if(orders, [&](const model::Action& order) {
       const auto task = cluster.Find(order.task);
       return std::holds_alternative<model::Place>(order.what) &&
-             (task->state != model::State::kAdmitted || task->attempt != order.attempt);
+             (task == nullptr || task->state != model::State::kAdmitted ||
+              task->attempt != order.attempt);
     });
     outbox.Send(std::exchange(orders, {}), now);
   }
@@ -372,7 +373,12 @@ struct Loop::State {
     for (Request& request : contents.requests) Ask(request, now);
     for (const TaskId id : outbox.Due(now)) {
       const auto task = cluster.Find(id);
+      if (task == nullptr) continue;  // ended long ago and forgotten
       for (model::Action& order : lifecycle::Orders(*task, now)) orders.push_back(std::move(order));
+    }
+    for (const TaskId id : cluster.DropEnded(parts.keep_ended)) {
+      batch.tasks.erase(id.value);
+      batch.deleted_tasks.push_back(id);
     }
     const bool timer = decide_at <= now || timer_at <= now;
     if (NotReady().empty() && (dirty || timer)) Decide(now);

@@ -38,6 +38,7 @@ struct LoopParts {  // all outlive the loop
   Config config;
   std::function<Result<Config>()> reload;  // what SIGHUP and `cox reload` load
   uint64_t seed = 1;
+  size_t keep_ended = 10'000;  // ended tasks that are still known; older ones are forgotten
 };
 
 class Loop {

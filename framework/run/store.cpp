@@ -270,6 +270,12 @@ Result<void> Store::Save(const Batch& batch) {
         if (!s.Bind(1, event.task.value).Bind(2, Dump(ToJson(event))).Run()) return false;
       }
     }
+    for (const char* sql : {"DELETE FROM tasks WHERE id=?1", "DELETE FROM events WHERE task=?1"}) {
+      Statement s(c.db(), sql);
+      for (const TaskId task : batch.deleted_tasks) {
+        if (!s.Bind(1, task.value).Run()) return false;
+      }
+    }
     {
       Statement s(c.db(), "INSERT OR REPLACE INTO node_policies VALUES(?1,?2)");
       for (const auto& [id, policy] : batch.policies) {

@@ -41,6 +41,7 @@ struct Stored {
 struct Batch {
   std::map<uint64_t, std::shared_ptr<const model::Task>> tasks;
   std::vector<model::TaskEvent> events;
+  std::vector<TaskId> deleted_tasks;  // with their events
   std::map<std::string, spec::NodePolicy> policies;
   std::vector<std::string> deleted_policies;
   std::vector<model::Nomination> nominations;
@@ -48,8 +49,8 @@ struct Batch {
   uint64_t next_task = 0, next_policy = 0;  // 0 = unchanged
 
   bool empty() const {
-    return tasks.empty() && events.empty() && policies.empty() && deleted_policies.empty() &&
-           !nominations_changed;
+    return tasks.empty() && events.empty() && deleted_tasks.empty() && policies.empty() &&
+           deleted_policies.empty() && !nominations_changed;
   }
 };
 

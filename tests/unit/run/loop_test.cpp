@@ -255,6 +255,32 @@ TEST(Loop, AJobThatIdleCapacityCouldRunIsNotRefusedForItsQuota) {
   EXPECT_TRUE(rig.Submit(text));
 }
 
+TEST(Loop, OldEndedTasksAreForgottenInMemoryAndOnDisk) {
+  Rig rig;
+  rig.keep_ended = 2;
+  rig.Restart();
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_TRUE(rig.Submit());
+    rig.Settle();
+    rig.batch.Ends(std::to_string(100 + i), 0);
+    rig.Settle();
+  }
+  ASSERT_TRUE(rig.Submit());
+  rig.Settle();
+  ASSERT_EQ(rig.view()->tasks.size(), 3u);
+  EXPECT_EQ(rig.Task(0).native_id, "102");
+  EXPECT_EQ(rig.Task(2).state, State::kRunning);
+  auto reader = StoreReader::Open(rig.store_file());
+  ASSERT_TRUE(reader);
+  EXPECT_TRUE((*reader)->Events(TaskId{1})->empty());
+  EXPECT_FALSE((*reader)->Events(TaskId{3})->empty());
+  rig.Restart();
+  rig.Settle();
+  EXPECT_EQ(rig.view()->tasks.size(), 3u);
+  ASSERT_TRUE(rig.Submit());
+  EXPECT_EQ(std::prev(rig.view()->tasks.end())->first, 6u) << "ids are never used again";
+}
+
 TEST(Loop, ItsTurnsAreCountedAndComeAtLeastEveryTenSeconds) {
   Rig rig;
   rig.Settle();

@@ -306,6 +306,7 @@ struct Rig {
   FakeBatch batch;
   std::string site_text;
   std::string reload_text;  // "" = the same
+  size_t keep_ended = 100;
   std::unique_ptr<Recorder> recorder;
   std::unique_ptr<Store> store;
   std::unique_ptr<Loop> loop;
@@ -321,6 +322,7 @@ struct Rig {
     parts.store = store.get();
     parts.actuator = &batch;
     parts.recorder = recorder.get();
+    parts.keep_ended = keep_ended;
     parts.config = SiteConfig(site_text);
     parts.reload = [this] {
       return MakeConfig(reload_text.empty() ? site_text : reload_text, "site.yaml",
