@@ -15,6 +15,10 @@ bool Allowed(const Field& field, uint32_t node, int32_t lift) {
   return verdict == 0 || verdict == lift;
 }
 
+int64_t MostPerNode(const Field& field) {
+  return field.spread ? std::min<int64_t>(field.replicas, 1) : field.replicas;
+}
+
 // Of two fields: the one that is a single replica.
 uint32_t Single(const Bid& bid) {
   return bid.fields[0].replicas == 1 ? 0 : 1;
@@ -32,7 +36,7 @@ int64_t Times(const Resources& need, const Resources& room, int64_t at_most) {
 int64_t Loss(const Board& board, const Field& one, const Field& many, uint32_t node, int32_t lift) {
   const int64_t before = FitCount(board, many, node, lift);
   if (before == 0) return 0;
-  return before - Times(many.need, board.Room(node) - one.need, many.replicas);
+  return before - Times(many.need, board.Room(node) - one.need, MostPerNode(many));
 }
 
 // The order in which nodes are taken: what plugins like most, else the fullest, so that big holes
@@ -116,7 +120,7 @@ bool PlaceSingleFirst(Board& board, const Bid& bid, uint32_t single,
 
 int64_t FitCount(const Board& board, const Field& field, uint32_t node, int32_t lift) {
   if (!Allowed(field, node, lift)) return 0;
-  return Times(field.need, board.Room(node), field.replicas);
+  return Times(field.need, board.Room(node), MostPerNode(field));
 }
 
 bool Fits(const Board& board, const Bid& bid, int32_t lift) {

@@ -23,6 +23,7 @@ namespace cox::cycle {
 struct Field {
   Resources need;  // of one replica
   int64_t replicas = 0;
+  bool spread = false;  // at most one on each node
   uint32_t gpu_type = COX_NONE;
   const std::vector<uint8_t>* usable = nullptr;  // 1 = pool, flavor, GPU type and readiness suit
   host::Lane verdicts;                           // empty = no plugin judges nodes

@@ -44,6 +44,7 @@ Field MakeField(Round& round, const Bid& bid, const model::RoleDemand& role) {
     known->second = UsableNodes(round.snapshot, *bid.candidate, role, round.job(bid).owner.tenant);
   }
   field.usable = &known->second;
+  field.spread = round.snapshot.site->one_replica_per_node();
   return field;
 }
 

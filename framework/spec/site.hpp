@@ -119,6 +119,10 @@ struct Site {
   std::string adapter_json = "{}";
   std::string adapter_position;  // file:line of the block, for its error messages
 
+  // Slurm gives a job each node once, so there two replicas of a gang never share one (decision
+  // 0052). A pod per replica may.
+  bool one_replica_per_node() const { return adapter == "slurm"; }
+
   // nullptr when there is none.
   const Pool* FindPool(const std::string& name) const;
   const Flavor* FindFlavor(const std::string& name) const;

@@ -50,6 +50,18 @@ TEST(Gang, SeveralReplicasMayShareANode) {
   EXPECT_EQ(Starts(w.Decide(plugins), w), "j@n1,n1,n1,n1");
 }
 
+// Decision 0052: two pods may share a node, a Slurm job has each node once.
+TEST(Gang, OnSlurmNoTwoReplicasShareANode) {
+  World w;
+  w.site.adapter = "slurm";
+  w.Node("n1", 8);
+  w.Pending("j", {.replicas = 2, .gpus = 2});
+  auto plugins = BuiltIns();
+  EXPECT_EQ(Starts(w.Decide(plugins), w), "");
+  w.Node("n2", 2);
+  EXPECT_EQ(Starts(w.Decide(plugins), w), "j@n1,n2");
+}
+
 TEST(Gang, TheFullestNodeThatFitsIsTaken) {
   World w;
   w.Node("n1", 8);
