@@ -1,0 +1,303 @@
+#include "slurm/source.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <map>
+#include <thread>
+
+#include "lifecycle/uuid.hpp"
+#include "slurm/log_tail.hpp"
+#include "slurm/marker.hpp"
+#include "slurm/native_job.hpp"
+#include "slurm/translate.hpp"
+#include "slurm/wire.hpp"
+
+namespace cox::slurm {
+namespace {
+
+constexpr auto kRepeat = std::chrono::seconds(30);  // a baseline even when nothing changed
+constexpr auto kLostAfter =
+    std::chrono::seconds(10);  // a restarted slurmctld needs 5 s to hear all
+
+// What an earlier look has shown of a job.
+struct Seen {
+  model::Observation observation;
+  bool tail_read = false;
+};
+
+// Whether it may run is the loop's to judge, as for every submission.
+model::Submission SubmissionOf(const JobRecord& record, const Marker& marker,
+                               const spec::Site& site) {
+  model::Submission submission;
+  submission.native_id = std::to_string(record.id);
+  submission.root_uuid = marker.uuid;
+  submission.user = record.user;
+  submission.project = record.account;
+  submission.interactive = !record.batch;
+  submission.submitted_at = FromSeconds(record.submit_s);
+  const auto options = ParseOptions(marker.options);
+  auto job =
+      options ? NativeJob(record, *options, site) : Result<spec::TrainingJob>(options.error());
+  if (!job) {
+    submission.rejected = job.error().text;
+    submission.job = std::make_shared<spec::TrainingJob>();
+    return submission;
+  }
+  if (!job->project.empty()) submission.project = job->project;
+  submission.job = std::make_shared<const spec::TrainingJob>(std::move(*job));
+  return submission;
+}
+
+}  // namespace
+
+struct SlurmSource::State {
+  explicit State(SourceParts p) : parts(std::move(p)) {}
+
+  SourceParts parts;
+  std::thread thread;
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool kicked = false, stopping = false;
+
+  int64_t jobs_since = 0, nodes_since = 0;
+  std::vector<Partition> partitions;
+  Nodes nodes;
+  Jobs jobs;
+  TimePoint posted_at{}, partitions_at{};
+  std::map<uint32_t, Seen> seen;
+  std::map<std::string, TimePoint> ready_since, silent_since;
+
+  TimePoint Now() const { return parts.clock->Now(); }
+  void Forget() { jobs_since = nodes_since = 0; }
+
+  Result<bool> Read();
+  model::Baseline Translate(DeltaSink& sink);
+  void AddNodes(model::Baseline& baseline, const spec::Site& site);
+  void AddJob(const JobRecord& record, const spec::Site& site, model::Baseline& baseline,
+              DeltaSink& sink);
+  model::Observation Observe(const JobRecord& record, const std::string& uuid, DeltaSink& sink);
+  void KeepHeld(const JobRecord& record);
+  void Mark(const JobRecord& record);
+  std::string UnreadyNode(const std::vector<std::string>& nodes) const;
+  bool Lost(const std::vector<std::string>& nodes) const;
+  void Run(DeltaSink& sink, SlurmSource& source);
+};
+
+// True when something differs from the last time.
+Result<bool> SlurmSource::State::Read() {
+  if (partitions.empty() || Now() - partitions_at >= kRepeat) {
+    auto read = parts.api->LoadPartitions();
+    if (!read) return read.error();
+    partitions = std::move(*read);
+    partitions_at = Now();
+  }
+  auto some_nodes = parts.api->LoadNodes(nodes_since);
+  if (!some_nodes) return some_nodes.error();
+  auto some_jobs = parts.api->LoadJobs(jobs_since);
+  if (!some_jobs) return some_jobs.error();
+  if (*some_nodes) {
+    nodes = std::move(**some_nodes);
+    nodes_since = nodes.last_update_s;
+  }
+  if (*some_jobs) {
+    jobs = std::move(**some_jobs);
+    jobs_since = jobs.last_update_s;
+  }
+  return *some_nodes || *some_jobs;
+}
+
+std::string SlurmSource::State::UnreadyNode(const std::vector<std::string>& names) const {
+  for (const NodeRecord& node : nodes.nodes) {
+    if (!NotReadyReason(node).empty() &&
+        std::find(names.begin(), names.end(), node.name) != names.end())
+      return node.name;
+  }
+  return "";
+}
+
+bool SlurmSource::State::Lost(const std::vector<std::string>& names) const {
+  return std::any_of(names.begin(), names.end(), [this](const std::string& name) {
+    const auto found = silent_since.find(name);
+    return found != silent_since.end() && Now() - found->second >= kLostAfter;
+  });
+}
+
+void SlurmSource::State::AddNodes(model::Baseline& baseline, const spec::Site& site) {
+  const PoolsOfNodes pools = MapPools(site, partitions);
+  const auto unmanaged = UnmanagedUsage(jobs.jobs, site);
+  for (const NodeRecord& record : nodes.nodes) {
+    model::Node node = NodeOf(record, pools);
+    if (const auto used = unmanaged.find(record.name); used != unmanaged.end())
+      node.unmanaged = used->second;
+    if (!node.ready) {
+      ready_since.erase(node.name);
+    } else {
+      node.ready_since = ready_since.try_emplace(node.name, Now()).first->second;
+    }
+    const bool silent = record.not_responding || record.state == NodeRecord::State::kDown;
+    if (silent) {
+      silent_since.try_emplace(node.name, Now());
+    } else {
+      silent_since.erase(node.name);
+    }
+    baseline.nodes.push_back(std::move(node));
+  }
+}
+
+model::Observation SlurmSource::State::Observe(const JobRecord& record, const std::string& uuid,
+                                               DeltaSink& sink) {
+  using Phase = model::Observation::Phase;
+  model::Observation now = ObservationOf(record, uuid);
+  Seen& before = seen[record.id];
+  const model::Observation& last = before.observation;
+  const bool ran = last.phase == Phase::kStarting || last.phase == Phase::kRunning ||
+                   last.phase == Phase::kLeaving;
+  if (ran && now.attempt > last.attempt && !last.exit) {
+    // Slurm keeps no record of the attempt that it put back into the queue; this is what is known.
+    model::Observation ended = last;
+    ended.phase = Phase::kEnded;
+    ended.ended_at = Now();
+    ended.exit = model::Exit{};
+    ended.exit->cause = model::Cause::kNode;
+    ended.exit->node = UnreadyNode(last.nodes);
+    ended.exit->detail = "Slurm put it back into its queue";
+    sink.Post(model::Observed{std::move(ended)});
+  }
+  if (now.phase == Phase::kLeaving && record.state == JobState::kPending) {
+    now.nodes = last.nodes;
+    now.exit = model::Exit{};
+    now.exit->cause = model::Cause::kNode;
+    now.exit->node = UnreadyNode(last.nodes);
+    now.exit->detail = "Slurm puts it back into its queue";
+  }
+  now.contact_lost = now.phase == Phase::kRunning && Lost(now.nodes);
+  if (now.exit && now.exit->node.empty() && now.exit->cause == model::Cause::kNode)
+    now.exit->node = UnreadyNode(now.nodes);
+  if (now.exit && now.exit->node.empty() && now.nodes.size() == 1) now.exit->node = now.nodes[0];
+  if (now.exit && record.state != JobState::kPending) {
+    if (!before.tail_read || last.attempt != now.attempt)
+      now.exit->log_tail = LogTail(record.output, record.uid, record.gid);
+    else if (last.exit)
+      now.exit->log_tail = last.exit->log_tail;
+    before.tail_read = now.phase == Phase::kEnded;  // while it is leaving it may still write
+  }
+  if (last.attempt != now.attempt) before.tail_read = false;
+  before.observation = now;
+  return now;
+}
+
+void SlurmSource::State::KeepHeld(const JobRecord& record) {
+  if (record.priority == 0 || HasEnded(record) || parts.shared->IsReleasing(record.id)) return;
+  JobUpdate update;
+  update.hold = true;
+  if (const auto done = parts.api->Update(record.id, update); !done) {
+    parts.log->Warn("job could not be held", {{"job", record.id}, {"error", done.error().text}});
+  } else if (record.state == JobState::kPending) {
+    parts.log->Warn("held a job that was released without Coxswain",
+                    {{"job", record.id}, {"user", record.user}});
+  }
+}
+
+// A job that came past job_submit: it is held and marked, and taken up at the next look.
+void SlurmSource::State::Mark(const JobRecord& record) {
+  if (HasEnded(record)) return;
+  if (record.state != JobState::kPending) {
+    parts.log->Warn(
+        "a job runs in a managed partition that Coxswain has not seen; is job_submit/cox "
+        "configured? It is counted as foreign",
+        {{"job", record.id}});
+    return;
+  }
+  JobUpdate update;
+  update.hold = true;
+  update.admin_comment = "cox:" + lifecycle::NewUuid() + " wait {}";
+  if (const auto done = parts.api->Update(record.id, update); !done)
+    parts.log->Warn("job could not be marked", {{"job", record.id}, {"error", done.error().text}});
+}
+
+void SlurmSource::State::AddJob(const JobRecord& record, const spec::Site& site,
+                                model::Baseline& baseline, DeltaSink& sink) {
+  if (!IsManaged(site, record.partition)) return;
+  const auto marker = ParseMarker(record.admin_comment);
+  if (!marker) return Mark(record);
+  KeepHeld(record);
+  if (marker->kind != Marker::Kind::kTaken)
+    baseline.submissions.push_back(SubmissionOf(record, *marker, site));
+  baseline.attempts.push_back(Observe(record, marker->uuid, sink));
+}
+
+model::Baseline SlurmSource::State::Translate(DeltaSink& sink) {
+  const auto site = parts.shared->site();
+  model::Baseline baseline;
+  AddNodes(baseline, *site);
+  std::map<uint32_t, Seen> before;
+  before.swap(seen);
+  for (const JobRecord& record : jobs.jobs) {
+    if (const auto found = before.find(record.id); found != before.end()) seen.insert(*found);
+    AddJob(record, *site, baseline, sink);
+  }
+  return baseline;
+}
+
+SlurmSource::SlurmSource(SourceParts parts) : state_(std::make_unique<State>(std::move(parts))) {}
+
+SlurmSource::~SlurmSource() {
+  Stop();
+}
+
+Result<void> SlurmSource::Look(DeltaSink& sink) {
+  State& s = *state_;
+  std::lock_guard no_creations(s.parts.shared->creating);
+  auto changed = s.Read();
+  if (!changed) {
+    s.Forget();
+    return changed.error();
+  }
+  // While a node is silent, time alone may turn that into lost contact.
+  if (!*changed && s.silent_since.empty() && s.Now() - s.posted_at < kRepeat) return {};
+  sink.Post(s.Translate(sink));
+  s.posted_at = s.Now();
+  return {};
+}
+
+void SlurmSource::State::Run(DeltaSink& sink, SlurmSource& source) {
+  bool away = false;
+  for (;;) {
+    {
+      std::unique_lock lock(mutex);
+      changed.wait_for(lock, parts.poll, [this] { return kicked || stopping; });
+      if (stopping) return;
+      kicked = false;
+    }
+    const auto looked = source.Look(sink);
+    if (looked && away) parts.log->Info("slurmctld answers again");
+    if (!looked && !away)
+      parts.log->Warn("slurmctld does not answer; nothing is decided until it does",
+                      {{"error", looked.error().text}});
+    away = !looked;
+  }
+}
+
+Result<void> SlurmSource::Start(DeltaSink& sink) {
+  if (auto first = Look(sink); !first) return first.error();
+  state_->stopping = false;
+  state_->thread = std::thread([this, &sink] { state_->Run(sink, *this); });
+  return {};
+}
+
+void SlurmSource::Kick() {
+  std::lock_guard lock(state_->mutex);
+  state_->kicked = true;
+  state_->changed.notify_one();
+}
+
+void SlurmSource::Stop() {
+  {
+    std::lock_guard lock(state_->mutex);
+    state_->stopping = true;
+    state_->changed.notify_one();
+  }
+  if (state_->thread.joinable()) state_->thread.join();
+}
+
+}  // namespace cox::slurm

@@ -1,0 +1,46 @@
+// Slurm's state, flowing in: one thread that polls (slurmctld has no subscriptions), sooner when
+// kicked. Each look that shows a change is posted as one whole Baseline, and one every 30 s anyway,
+// so no delta can be missed. While slurmctld is away nothing is posted: silence is not emptiness.
+//
+// It also keeps the adapter's one invariant, which is no decision: a job of ours is held unless
+// the actuator is releasing it. Running ones too, so that whatever requeues them (a node failure,
+// an administrator, their user) leaves them waiting, also while this daemon is down.
+#pragma once
+
+#include <chrono>
+#include <memory>
+
+#include "adapter.hpp"
+#include "base/log.hpp"
+#include "base/time.hpp"
+#include "slurm/shared.hpp"
+#include "slurm/slurm_api.hpp"
+
+namespace cox::slurm {
+
+struct SourceParts {  // all outlive the source
+  Api* api = nullptr;
+  Shared* shared = nullptr;
+  const Clock* clock = nullptr;
+  Log* log = nullptr;
+  std::chrono::milliseconds poll{500};
+};
+
+class SlurmSource final : public Source {
+ public:
+  explicit SlurmSource(SourceParts parts);
+  ~SlurmSource() override;
+
+  Result<void> Start(DeltaSink& sink) override;
+  void Kick() override;
+  void Stop() override;
+
+  // One look, as the thread does it; posts when something changed. Tests call it without Start().
+  Result<void> Look(DeltaSink& sink);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace cox::slurm

@@ -1,0 +1,176 @@
+"""A job's whole way on a real Slurm with the real daemon: from sbatch to its end."""
+import re
+import unittest
+
+import bed
+import live
+
+REPORT = """srun --ntasks-per-node=1 bash -c 'echo "$SLURMD_NODENAME RANK=$RANK WORLD_SIZE=$WORLD_SIZE \
+TASK_UUID=$TASK_UUID X_USER_NAME=$X_USER_NAME X_REGION=$X_REGION GPUS=$CUDA_VISIBLE_DEVICES"'
+"""
+TRAP = """trap 'echo saved; exit 0' TERM
+echo up
+sleep 600 & wait
+"""
+
+
+class Daemon(live.LiveTest):
+
+    # --- the thin thread ---
+
+    def test_a_job_goes_through_every_layer(self):
+        job = self.submit(REPORT + "sleep 1\n", "-N2", "--gres=gpu:h100:2", user=bed.NOBODY)
+        self.wait_comment(job, "Running Started")
+        shown = self.job(job)
+        self.assertEqual(shown["NodeList"], "n[1-2]")
+        self.assertEqual(shown["TRES"], "cpu=16,mem=64G,node=2,billing=16")  # 2 x 2 units of h100.1g
+        task = self.wait_task(job, "Succeeded")
+        uuid = re.match(r"cox:(\S+)", shown["AdminComment"])[1]
+        self.assertEqual(live.lines(self.output(job), "RANK"), [
+            f"n1 RANK=0 WORLD_SIZE=2 TASK_UUID={uuid} X_USER_NAME=nobody X_REGION=lab-region GPUS=0,1",
+            f"n2 RANK=1 WORLD_SIZE=2 TASK_UUID={uuid} X_USER_NAME=nobody X_REGION=lab-region GPUS=0,1"])
+        reasons = [event["reason"] for event in task["events"]]
+        self.assertEqual(reasons, ["Queued", "Admitted", "Started", "Completed"])
+
+    def test_the_submission_is_judged_in_the_users_words(self):
+        for arguments, text in [
+                (("--gres=gpu:b200:8",), "cox: no flavor of pool train makes up gpu:b200:8"),
+                (("--gres=gpu:1", "--cox-flavors=h900.1g"), "\"h900.1g\" is not a flavor"),
+                (("--gres=gpu:1", "--dependency=singleton"), "cox: --dependency=singleton"),
+                (("--gres=gpu:1", "--cox-capacity-type=idle", "--cox-priority=high"), "S31")]:
+            done = self.try_submit("true", *arguments)
+            self.assertNotEqual(done.code, 0)
+            self.assertIn(text, done.err)
+
+    # --- when and where ---
+
+    def test_a_gang_waits_until_all_of_it_fits(self):
+        holder = self.foreign("-w", "n1", "--gres=gpu:1")
+        job = self.submit(REPORT, "-N2", "--gres=gpu:h100:8")
+        self.wait_comment(job, "Pending InsufficientResources")
+        self.assertEqual(self.job(job)["JobState"], "PENDING")
+        self.root("scancel", holder)
+        self.wait_task(job, "Succeeded")
+        self.assertEqual(len(live.lines(self.output(job), "RANK")), 2)
+
+    def test_quota_refuses_what_can_never_be_and_queues_the_rest(self):
+        done = self.try_submit("true", "-N2", "--gres=gpu:h100:8", user=bed.NOBODY)
+        self.assertIn("cox: ", done.err)
+        self.assertNotEqual(done.code, 0)
+        first = self.submit(TRAP, "--gres=gpu:h100:8", user=bed.NOBODY)
+        self.wait_task(first, "Running")
+        second = self.submit("true", "--gres=gpu:h100:1", user=bed.NOBODY)
+        self.wait_comment(second, "Pending InsufficientQuota")
+        self.root("scancel", first)
+        self.wait_task(second, "Succeeded")
+
+    def test_the_next_flavor_is_taken_when_the_first_is_not_free(self):
+        self.foreign("-N2", "-w", "n1,n2", "--gres=gpu:8")
+        job = self.submit("sleep 1", "-N2", "--cox-flavors=h100.1g:8,a100.1g:8")
+        self.wait_state(job, "RUNNING", "COMPLETED")
+        self.assertEqual(self.job(job)["NodeList"], "n[3-4]")
+        self.assertEqual(self.wait_task(job, "Succeeded")["state"], "Succeeded")
+
+    def test_blocked_nodes_are_avoided(self):
+        job = self.submit("sleep 1", "--gres=gpu:h100:1", "--cox-node-not-in=n1", "--cox-node-ttl=600")
+        self.wait_state(job, "RUNNING", "COMPLETED")
+        self.assertEqual(self.job(job)["NodeList"], "n2")
+
+    def test_foreign_jobs_are_seen_and_never_touched(self):
+        foreign = self.foreign("-w", "n1", "--gres=gpu:6", "--mem=1000")
+        before = self.job(foreign)
+        job = self.submit("sleep 1", "--gres=gpu:h100:4", "--cox-node-in=n1")
+        self.wait_comment(job, "Pending")
+        node = [one for one in self.ask("nodes")["result"]["nodes"] if one["name"] == "n1"][0]
+        self.assertIn("6000", str(node))
+        after = self.job(foreign)
+        for key in ("Priority", "Comment", "AdminComment", "JobState", "Reason"):
+            self.assertEqual(before.get(key), after.get(key))
+
+    # --- the end ---
+
+    def test_preemption_lets_the_victim_save_and_names_the_preemptor(self):
+        victim = self.submit(TRAP, "--cox-capacity-type=idle", "-N2", "--gres=gpu:h100:8")
+        self.wait_output(victim, "up")
+        self.wait_task(victim, "Running")
+        job = self.submit("sleep 1", "-N2", "--gres=gpu:h100:8", "--cox-priority=high")
+        self.wait_task(job, "Succeeded")
+        self.assertIn("saved", self.output(victim))
+        self.assertIn("was preempted by another task", self.job(victim)["AdminComment"])
+        self.assertEqual(self.wait_task(victim, "Failed")["reason"], "Preempted")
+
+    def test_sigterm_reaches_steps_shell_and_plain_children(self):
+        scripts = {
+            "step": "srun bash -c 'trap \"echo step saved; exit 0\" TERM; echo up; sleep 600 & wait'\n",
+            "child": "bash -c 'trap \"echo child saved; exit 0\" TERM; echo up; sleep 600 & wait'\n",
+            "shell": TRAP}
+        for name, script in scripts.items():
+            with self.subTest(name):
+                job = self.submit(script, "--gres=gpu:h100:1")
+                self.wait_output(job, "up")
+                self.wait_task(job, "Running")
+                self.assertTrue(self.ask("stop", job=str(job))["ok"])
+                self.wait_output(job, "saved")
+                self.wait_task(job, "Stopped")
+
+    def test_a_failure_is_retried_and_127_is_not(self):
+        script = 'echo "retry $RETRY_INDEX $TASK_UUID"; exit 1\n'
+        job = self.submit(script, "--gres=gpu:h100:1", "--open-mode=append", "--cox-max-retries=1",
+                          "--cox-failure-policy=on-failure")
+        task = self.wait_task(job, "Failed")
+        self.assertEqual(self.job(job)["Restarts"], "1")
+        runs = live.lines(self.output(job), "^retry")
+        self.assertEqual([line.split()[1] for line in runs], ["0", "1"])
+        self.assertEqual(len({line.split()[2] for line in runs}), 2)  # each attempt its own uuid
+        self.assertEqual(len(task["attempts"]), 2)
+        job = self.submit("exit 127\n", "--gres=gpu:h100:1", "--cox-max-retries=3")
+        self.wait_task(job, "Failed")
+        self.assertEqual(self.job(job)["Restarts"], "0")
+
+    def test_scancel_stops_the_task(self):
+        job = self.submit(TRAP, "--gres=gpu:h100:1", user=bed.NOBODY)
+        self.wait_task(job, "Running")
+        self.user("scancel", job)
+        self.wait_task(job, "Stopped")
+        self.foreign("-N2", "-w", "n1,n2", "--gres=gpu:8")
+        waiting = self.submit("true", "--gres=gpu:h100:1", user=bed.NOBODY)
+        self.wait_task(waiting, "Pending")
+        self.user("scancel", waiting)
+        self.wait_task(waiting, "Stopped")
+
+    def test_nobody_but_the_daemon_starts_a_managed_job(self):
+        self.foreign("-N2", "-w", "n1,n2", "--gres=gpu:8")
+        job = self.submit("true", "--gres=gpu:h100:1", user=bed.NOBODY)
+        self.wait_comment(job, "Pending")
+        self.assertNotEqual(self.user("scontrol", "release", job).code, 0)
+        self.root("scontrol", "release", job)  # an administrator may, but it does not last
+        self.until(lambda: self.job(job)["Priority"] == "0", "it is held again")
+        self.assertEqual(self.job(job)["JobState"], "PENDING")
+
+    # --- cox submit ---
+
+    def test_a_job_of_cox_submit_runs_its_command_as_one_string(self):
+        text = """
+apiVersion: coxswain.io/v1alpha1
+kind: TrainingJob
+metadata: {generateName: one-}
+spec:
+  type: PyTorchJob
+  command: "echo \\"rank $RANK of $WORLD_SIZE\\" 'it''s' > out.$RANK\\nexit 0"
+  scheduling:
+    queue: train
+    flavors: [{name: h100.1g, count: 1}]
+  replicas: {workers: 1}
+""".replace("> out.$RANK", f"> {self.cwd}/one.$RANK")
+        reply = self.ask("submit", text=text, file="job.yaml")
+        self.assertTrue(reply["ok"], reply)
+        name = reply["result"]["name"]
+        self.until(lambda: self.ask("describe", job=name)["result"]["state"] == "Succeeded",
+                   f"{name} succeeds")
+        for rank in (0, 1):
+            with open(f"{self.cwd}/one.{rank}", encoding="utf-8") as file:
+                self.assertEqual(file.read(), f"rank {rank} of 2 its\n")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,191 @@
+#include "slurm/source.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/slurm_adapter/fake_slurm.hpp"
+
+namespace cox::slurm {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using Phase = model::Observation::Phase;
+
+class Rig {
+ public:
+  Rig() {
+    slurm.starts = false;
+    slurm.AddNode("n1");
+    slurm.AddNode("n2");
+  }
+
+  model::Baseline Look() {
+    deltas.all.clear();
+    EXPECT_TRUE(source.Look(deltas));
+    const auto baselines = deltas.Of<model::Baseline>();
+    EXPECT_EQ(baselines.size(), 1U);
+    return baselines.empty() ? model::Baseline() : baselines.back();
+  }
+
+  testing::FakeSlurm slurm;
+  testing::FakeClock clock;
+  testing::Deltas deltas;
+  Log log{"test", Log::Level::kError};
+  Shared shared{testing::TestSite()};
+  SlurmSource source{{&slurm, &shared, &clock, &log, std::chrono::milliseconds(50)}};
+};
+
+TEST(Source, WhileSlurmctldIsAwayNothingIsPosted) {
+  Rig rig;
+  rig.slurm.Add(12);
+  rig.Look();
+  rig.slurm.away = true;
+  rig.deltas.all.clear();
+  EXPECT_EQ(rig.source.Look(rig.deltas).error().code, Code::kUnavailable);
+  EXPECT_THAT(rig.deltas.all, IsEmpty());
+}
+
+TEST(Source, ForeignPartitionsAreNotTouchedAndNotListed) {
+  Rig rig;
+  rig.slurm.Add(12, "").partition = "foreign";
+  rig.slurm.jobs[12].priority = 5;
+  const auto baseline = rig.Look();
+  EXPECT_THAT(baseline.attempts, IsEmpty());
+  EXPECT_THAT(baseline.submissions, IsEmpty());
+  EXPECT_THAT(rig.slurm.log, IsEmpty());
+}
+
+TEST(Source, AnAcceptedJobIsASubmissionUntilItIsTakenUp) {
+  Rig rig;
+  rig.slurm.Add(12, R"(cox:u-1 accepted {"flavors":"h100.1g:4"})");
+  auto baseline = rig.Look();
+  ASSERT_EQ(baseline.submissions.size(), 1U);
+  EXPECT_EQ(baseline.submissions[0].user, "ann");
+  EXPECT_EQ(baseline.submissions[0].job->scheduling.flavors[0].count, 4);
+  ASSERT_EQ(baseline.attempts.size(), 1U);
+  EXPECT_EQ(baseline.attempts[0].phase, Phase::kHeld);
+  rig.slurm.jobs[12].admin_comment = "cox:u-1 v1 Pending Queued";
+  baseline = rig.Look();
+  EXPECT_THAT(baseline.submissions, IsEmpty());
+  EXPECT_EQ(baseline.attempts.size(), 1U);
+}
+
+TEST(Source, OptionsThatCannotBeReadAreARefusalInWords) {
+  Rig rig;
+  rig.slurm.Add(12, R"(cox:u-1 wait {"priority":"top"})").gres_per_node = "gres:gpu:1";
+  EXPECT_THAT(rig.Look().submissions.at(0).rejected, HasSubstr("--cox-priority=top"));
+  rig.slurm.jobs[12].admin_comment = "cox:u-1 wait {";
+  EXPECT_THAT(rig.Look().submissions.at(0).rejected, HasSubstr("options"));
+}
+
+TEST(Source, AReleasedJobIsHeldUnlessTheActuatorReleasesIt) {
+  Rig rig;
+  rig.slurm.Add(12).priority = 5;
+  rig.shared.BeginRelease(12);
+  rig.Look();
+  EXPECT_THAT(rig.slurm.log, IsEmpty());
+  rig.shared.EndRelease(12);
+  rig.Look();
+  EXPECT_THAT(rig.slurm.log, ElementsAre("hold"));
+}
+
+TEST(Source, ARunningJobIsHeldForTheCaseOfARequeue) {
+  Rig rig;
+  rig.slurm.Add(12).state = JobState::kRunning;
+  rig.slurm.jobs[12].priority = 5;
+  rig.Look();
+  EXPECT_THAT(rig.slurm.log, ElementsAre("hold"));
+}
+
+TEST(Source, AJobThatCamePastJobSubmitIsHeldAndMarked) {
+  Rig rig;
+  rig.slurm.Add(12, "").priority = 5;
+  EXPECT_THAT(rig.Look().attempts, IsEmpty());
+  EXPECT_EQ(rig.slurm.jobs[12].priority, 0);
+  EXPECT_THAT(rig.slurm.jobs[12].admin_comment,
+              ::testing::MatchesRegex("cox:[-0-9a-f]+ wait [{][}]"));
+}
+
+TEST(Source, ARequeueByANodeFailureEndsTheOldAttemptOnThatNode) {
+  Rig rig;
+  rig.slurm.Add(12).state = JobState::kRunning;
+  rig.slurm.jobs[12].nodes = {"n1", "n2"};
+  rig.Look();
+  rig.slurm.nodes[1].state = NodeRecord::State::kDown;
+  rig.slurm.jobs[12].state = JobState::kPending;
+  rig.slurm.jobs[12].nodes.clear();
+  rig.slurm.jobs[12].restarts = 1;
+  const auto baseline = rig.Look();
+  const auto observed = rig.deltas.Of<model::Observed>();
+  ASSERT_EQ(observed.size(), 1U);
+  EXPECT_EQ(observed[0].attempt.attempt, 0);
+  EXPECT_EQ(observed[0].attempt.phase, Phase::kEnded);
+  EXPECT_EQ(observed[0].attempt.exit->cause, model::Cause::kNode);
+  EXPECT_EQ(observed[0].attempt.exit->node, "n2");
+  EXPECT_EQ(baseline.attempts.at(0).attempt, 1);
+  rig.Look();
+  EXPECT_THAT(rig.deltas.Of<model::Observed>(), IsEmpty());  // told once
+}
+
+TEST(Source, ARequeuedJobThatIsStillLeavingIsNoSuccess) {
+  Rig rig;
+  rig.slurm.Add(12).state = JobState::kRunning;
+  rig.slurm.jobs[12].nodes = {"n1"};
+  rig.Look();
+  rig.slurm.jobs[12].state = JobState::kPending;
+  rig.slurm.jobs[12].completing = true;
+  const auto baseline = rig.Look();
+  EXPECT_EQ(baseline.attempts.at(0).phase, Phase::kLeaving);
+  ASSERT_TRUE(baseline.attempts.at(0).exit);
+  EXPECT_EQ(baseline.attempts.at(0).exit->cause, model::Cause::kNode);
+}
+
+TEST(Source, OurOwnRequeueIsNoNodeFailure) {
+  Rig rig;
+  rig.slurm.Add(12).state = JobState::kFailed;
+  rig.slurm.jobs[12].wait_status = 1 << 8;
+  rig.Look();
+  ASSERT_TRUE(rig.slurm.RequeueHeld(12));
+  rig.Look();
+  EXPECT_THAT(rig.deltas.Of<model::Observed>(), IsEmpty());
+}
+
+TEST(Source, ContactIsLostOnlyAfterAWhile) {
+  Rig rig;
+  rig.slurm.Add(12).state = JobState::kRunning;
+  rig.slurm.jobs[12].nodes = {"n1"};
+  rig.slurm.nodes[0].not_responding = true;
+  EXPECT_FALSE(rig.Look().attempts.at(0).contact_lost);
+  rig.clock.now += std::chrono::seconds(11);
+  EXPECT_TRUE(rig.Look().attempts.at(0).contact_lost);
+  rig.slurm.nodes[0].not_responding = false;
+  EXPECT_FALSE(rig.Look().attempts.at(0).contact_lost);
+}
+
+TEST(Source, ReadySinceIsTheTimeOfTheLastReturn) {
+  Rig rig;
+  const TimePoint first = rig.clock.now;
+  rig.Look();
+  rig.clock.now += std::chrono::seconds(5);
+  EXPECT_EQ(rig.Look().nodes.at(0).ready_since, first);
+  rig.slurm.nodes[0].draining = true;
+  EXPECT_FALSE(rig.Look().nodes.at(0).ready);
+  rig.slurm.nodes[0].draining = false;
+  EXPECT_EQ(rig.Look().nodes.at(0).ready_since, rig.clock.now);
+}
+
+TEST(Source, StartFailsWhenSlurmctldIsAwayAndCanBeRepeated) {
+  Rig rig;
+  rig.slurm.away = true;
+  EXPECT_FALSE(rig.source.Start(rig.deltas));
+  rig.slurm.away = false;
+  EXPECT_TRUE(rig.source.Start(rig.deltas));
+  rig.source.Kick();
+  rig.source.Stop();
+  EXPECT_FALSE(rig.deltas.Of<model::Baseline>().empty());
+}
+
+}  // namespace
+}  // namespace cox::slurm
