@@ -38,16 +38,30 @@ std::vector<std::string> Words(const Json& args, const char* key) {
   return words;
 }
 
-// A job by name, id, native id or uuid. One that may not be seen is not there (S5).
+// A job by name, id, native id or uuid; or by the start of its name, or eight characters of its
+// uuid, when only one fits. A number is never the start of anything: `stop 12` must not find a
+// uuid. One that may not be seen is not there (S5).
 Result<TaskPtr> FindJob(const Desk& desk) {
   const std::string key = Text(desk.args, "job");
   if (key.empty()) return InvalidArgument("args.job: say which job, by name or id");
+  const bool may_be_start = key.find_first_not_of("0123456789") != std::string::npos;
   TaskPtr found;
+  std::vector<TaskPtr> begun;
   for (const auto& [id, task] : desk.now_known.tasks) {
-    const bool same = task->name == key || task->native_id == key || task->root_uuid == key ||
-                      task->attempt_uuid == key || std::to_string(id) == key;
-    if (!same || !MaySee(desk.peer, *task)) continue;
-    if (found == nullptr || task->name == key || task->native_id == key) found = task;
+    if (!MaySee(desk.peer, *task)) continue;
+    if (task->name == key || task->native_id == key) return task;
+    if (task->root_uuid == key || task->attempt_uuid == key || std::to_string(id) == key) {
+      found = task;
+    } else if (may_be_start && (task->name.starts_with(key) ||
+                                (key.size() >= 8 && task->root_uuid.starts_with(key)))) {
+      begun.push_back(task);
+    }
+  }
+  if (found == nullptr && begun.size() == 1) found = begun.front();
+  if (found == nullptr && begun.size() > 1) {
+    return InvalidArgument(key + " is the start of " + std::to_string(begun.size()) + " jobs, of " +
+                           begun[0]->name + " and " + begun[1]->name +
+                           " among them; write more of it");
   }
   if (found == nullptr) return NotFound("no job named " + key);
   return found;

@@ -1,5 +1,5 @@
 // What grows while one looks at it: logs and events.
-#include <cstdio>
+#include <algorithm>
 #include <fstream>
 
 #include "tools/cox/task_text.hpp"
@@ -55,18 +55,30 @@ int Logs(const Context& context, const Arguments& args) {
 }
 
 int Events(const Context& context, const Arguments& args) {
-  Value next;
-  while (true) {
-    Value::Fields fields;
-    if (!args.target.empty()) fields.emplace_back("job", args.target);
-    if (!next.empty()) fields.emplace_back("after", next);
-    const auto result = context.Ask("events", std::move(fields));
-    if (!result) return context.Fail(result.error());
-    if (!context.Printed(args, *result)) {
-      *context.out << EventsText((*result)["events"], "") << std::flush;
+  const bool of_one_task = !args.target.empty();
+  int64_t after = 0;   // of all tasks: the sequence number to go on from
+  size_t printed = 0;  // of one task: the daemon sends all of them each time
+  for (bool first = true;; first = false) {
+    Value::List fresh;
+    for (bool more = true; more;) {
+      Value::Fields fields;
+      if (of_one_task) fields.emplace_back("job", args.target);
+      if (after != 0) fields.emplace_back("after", after);
+      const auto result = context.Ask("events", std::move(fields));
+      if (!result) return context.Fail(result.error());
+      const Value::List& rows = (*result)["events"].rows();
+      const size_t old = of_one_task ? std::min(printed, rows.size()) : 0;
+      fresh.insert(fresh.end(), rows.begin() + static_cast<std::ptrdiff_t>(old), rows.end());
+      printed = rows.size();
+      const int64_t next = (*result)["next"].number();
+      more = !of_one_task && next != after;  // the daemon answers page by page
+      after = next;
     }
+    if ((first || !fresh.empty()) && !context.Printed(args, fresh)) {
+      *context.out << EventsText(fresh, "", first);
+    }
+    context.out->flush();
     if (!args.follow) return kOk;
-    next = (*result)["next"];
     context.wait(kLook);
   }
 }

@@ -223,7 +223,7 @@ std::string ExplainText(const Value& why, const std::string& zone, TimePoint now
   return out;
 }
 
-std::string EventsText(const Value& events, const std::string& zone) {
+std::string EventsText(const Value& events, const std::string& zone, bool header) {
   std::string out;
   if (events.rows().empty()) return out;
   Table table({"AT", "TASK", ">ATTEMPT", "", "REASON", "MESSAGE"});
@@ -232,7 +232,8 @@ std::string EventsText(const Value& events, const std::string& zone) {
                event["warning"].truth() ? "!" : " ", event["reason"].text(),
                event["message"].text()});
   }
-  return table.Text(false);
+  const std::string text = table.Text(false);
+  return header ? text : text.substr(text.find('\n') + 1);
 }
 
 }  // namespace cox::cli

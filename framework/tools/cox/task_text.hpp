@@ -18,8 +18,8 @@ std::string DescribeText(const Value& job, TimePoint now, bool colour);
 // `why`: result of the verb `explain`; `zone` of its times.
 std::string ExplainText(const Value& why, const std::string& zone, TimePoint now);
 
-// `events`: rows of the verb `events`.
-std::string EventsText(const Value& events, const std::string& zone);
+// `events`: rows of the verb `events`. Without `header` they go on below earlier ones.
+std::string EventsText(const Value& events, const std::string& zone, bool header = true);
 
 // Hidden variables that came without a value are "****" (S13); so are those that came with one:
 // a terminal is read over shoulders.

@@ -179,13 +179,36 @@ TEST(Logs, AFileThatIsNotThereIsNotFound) {
 
 TEST(Events, ShowWhoseTheyAre) {
   FakeDaemon daemon;
-  daemon.Answers("events", R"({"next": 9, "events": [
+  daemon
+      .Answers("events", R"({"next": 9, "events": [
     {"sequence": 8, "at": 1796119509000000000, "name": "a-1", "attempt": 0, "warning": false,
-     "reason": "Admitted", "message": "flavor=h100.1g"}]})");
+     "reason": "Admitted", "message": "flavor=h100.1g"}]})")
+      .Answers("events", R"({"next": 9, "events": []})");
   EXPECT_EQ(daemon.Cox({"events"}), kOk);
   EXPECT_EQ(daemon.out.str(),
             "AT                          TASK  ATTEMPT  REASON    MESSAGE\n"
             "2026-12-01 10:05:09 +00:00  a-1         0  Admitted  flavor=h100.1g\n");
+}
+
+TEST(Events, OfAllTasksComePageByPage) {
+  FakeDaemon daemon;
+  daemon.Answers("events", R"({"next": 2, "events": [{"name": "a-1", "reason": "Queued"}]})")
+      .Answers("events", R"({"next": 3, "events": [{"name": "b-1", "reason": "Queued"}]})")
+      .Answers("events", R"({"next": 3, "events": []})");
+  EXPECT_EQ(daemon.Cox({"events"}), kOk);
+  EXPECT_EQ(daemon.out.str(), "TASK  REASON\na-1   Queued\nb-1   Queued\n");
+  EXPECT_EQ(daemon.requests.back(), R"({"verb":"events","args":{"after":3}})");
+}
+
+TEST(Events, OfOneTaskAreNotRepeatedWhileFollowing) {
+  FakeDaemon daemon;
+  daemon.Answers("events", R"({"next": 0, "events": [{"name": "a-1", "reason": "Queued"}]})")
+      .Answers("events", R"({"next": 0, "events": [{"name": "a-1", "reason": "Queued"},
+                                                   {"name": "a-1", "reason": "Admitted"}]})")
+      .Refuses("events", "Unavailable", "the daemon went away");
+  EXPECT_EQ(daemon.Cox({"events", "-f", "a-1"}), kNoDaemon);
+  EXPECT_EQ(daemon.out.str(), "TASK  REASON\na-1   Queued\na-1   Admitted\n");
+  EXPECT_EQ(daemon.waits, 2);
 }
 
 TEST(ConfigCheck, NamesThePlaceOfAMistakeAndAsksNoDaemon) {
