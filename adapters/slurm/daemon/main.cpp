@@ -26,6 +26,7 @@
 #include "run/control.hpp"
 #include "run/judge.hpp"
 #include "run/loop.hpp"
+#include "run/metrics.hpp"
 #include "run/store.hpp"
 #include "slurm/actuator.hpp"
 #include "slurm/admission.hpp"
@@ -218,6 +219,7 @@ Result<void> Serve(const Arguments& arguments, Loaded loaded, Log& log) {
   };
   auto loop = run::Loop::Create(std::move(parts));
   if (!loop) return loop.error();
+  const run::Observer observer([&loop] { return (*loop)->published(); }, std::chrono::seconds(1));
 
   run::ControlOptions control_options;
   control_options.socket = settings.control_socket;
