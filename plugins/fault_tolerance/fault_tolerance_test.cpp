@@ -71,7 +71,10 @@ INSTANTIATE_TEST_SUITE_P(
         Row{COX_CAUSE_EXIT, 134, "Watchdog caught collective operation timeout: WorkNCCL",
             COX_CLASS_HANG, "NcclWatchdogTimeout"},
         Row{COX_CAUSE_EXIT, 1, "ValueError", COX_CLASS_APP, "ExitCode"},
-        Row{COX_CAUSE_EXIT, 0, "", COX_CLASS_APP, "ExitCode"}));
+        Row{COX_CAUSE_EXIT, 0, "", COX_CLASS_APP, "ExitCode"}),
+    [](const testing::TestParamInfo<Row>& row) {
+      return std::string(row.param.reason) + "_" + std::to_string(row.index);
+    });
 
 TEST(FaultTolerance, RetriesWithBackoffUntilTheBudgetIsUsed) {  // S108: 3 retries, 4 runs
   Plugin plugin(COX_PLUGIN_UNDER_TEST);

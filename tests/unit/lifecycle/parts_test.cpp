@@ -50,6 +50,12 @@ TEST(EnvContract, PlatformVariablesWinOverTheJobsAndTheJobsOwnStay) {
             1);
 }
 
+TEST(EnvContract, TheZoneOfTheJobIsThatOfItsProcesses) {  // S6
+  spec::TrainingJob job = Job();
+  job.time_zone = "Asia/Tokyo";
+  EXPECT_EQ(Value(EnvContract(World(job).task()), "TZ"), "Asia/Tokyo");
+}
+
 TEST(EnvContract, ARayJobGetsTheContextButNoRanks) {
   World w(DebuggedRayJob());
   w.Do(Admit{OnTwoNodes()});

@@ -154,12 +154,15 @@ TEST(Charges, SpotIsChargedToItsOwnRowsOnly) {  // D5
   }
 }
 
-TEST(Charges, OnDemandInAPoolCountsInTheLimitOfAnyPoolToo) {
+TEST(Charges, OnDemandInAPoolCountsInTheLimitOfAnyPoolToo) {  // S28
   Candidate c = Ray(CapacityType::kOnDemand, "shared");
   c.roles.pop_back();
   EXPECT_EQ(Show(Charges(kOwner, c)),
             "tenant t * cpu 4\nproject p * cpu 4\nuser u * cpu 4\n"
             "tenant t shared cpu 4\nproject p shared cpu 4\nuser u shared cpu 4\n");
+  for (const Charge& charge : Charges(kOwner, c)) {
+    EXPECT_EQ(charge.key.capacity, CapacityType::kOnDemand) << "never reserved quota";
+  }
 }
 
 }  // namespace

@@ -136,6 +136,20 @@ TEST(Loop, TheEndOfANodePolicyStartsTheBlockedJob) {
   EXPECT_EQ(rig.Task().state, State::kRunning);
 }
 
+TEST(Loop, TheBlockThatAJobBringsAlongEndsByItself) {  // S81
+  Rig rig;
+  std::string text = JobText();
+  text.replace(text.find("queue: train"), 12,
+               "queue: train\n    nodePolicy: {nodeNames: [n1, n2, n3, n4], ttlSeconds: 60}");
+  ASSERT_TRUE(rig.Submit(text));
+  rig.Settle();
+  EXPECT_EQ(rig.Task().state, State::kPending);
+  EXPECT_THAT(rig.Task().message, HasSubstr("quota check failed due to node blacklist: "));
+  rig.Later(60);
+  rig.Settle();
+  EXPECT_EQ(rig.Task().state, State::kRunning);
+}
+
 TEST(Loop, ADeletedPolicyStartsTheBlockedJobAndAnUnknownOneIsNotFound) {
   Rig rig;
   spec::NodePolicy policy;
