@@ -149,11 +149,10 @@ void Stepper::ShowsCharged(const model::Observation& seen) {
       break;
     case State::kRunning:
     case State::kUnknown:
-      if (IsWaiting(seen.phase)) {
-        const model::Exit exit =
-            ExitOf(model::Cause::kNode, "the batch system put it back into its queue");
-        return End(&exit, true);
-      }
+      // The same attempt waits: the batch system has lost the start, as a crashed slurmctld does,
+      // and ends what it finds running of it. Had it requeued the job, this were the next attempt.
+      if (IsWaiting(seen.phase))
+        return NotStarted("StartLost", "the batch system forgot that it had started");
       break;
     default:
       return;

@@ -147,6 +147,21 @@ class Daemon(live.LiveTest):
         self.until(lambda: self.job(job)["Priority"] == "0", "it is held again")
         self.assertEqual(self.job(job)["JobState"], "PENDING")
 
+    def test_srun_and_salloc_wait_their_turn_and_get_the_same_environment(self):
+        for command in (("srun",), ("salloc", "srun")):
+            done = self.user(*command[:1], "-p", "train", "-N2", "--gres=gpu:h100:2", *command[1:],
+                             "bash", "-c", 'echo "$RANK/$WORLD_SIZE $X_USER_NAME $TASK_UUID"')
+            self.assertEqual(done.code, 0, done.err)
+            seen = sorted(line.split() for line in done.out.splitlines())
+            self.assertEqual([line[:2] for line in seen], [["0/2", "nobody"], ["1/2", "nobody"]])
+            self.assertEqual(len({line[2] for line in seen}), 1)
+
+    def test_many_jobs_are_taken_up_at_once(self):
+        self.foreign("-N2", "-w", "n1,n2", "--gres=gpu:8")
+        jobs = [self.submit("true", "--gres=gpu:h100:1") for _ in range(20)]
+        for job in jobs:
+            self.wait_comment(job, "Pending")
+
     # --- cox submit ---
 
     def test_a_job_of_cox_submit_runs_its_command_as_one_string(self):

@@ -469,6 +469,17 @@ TEST(Retry, ARestartByTheBatchSystemItselfEndsTheAttemptWeKnew) {
   EXPECT_NE(w.Ordered<Kill>(), nullptr) << "it must not start by itself";
 }
 
+// A slurmctld that crashes forgets up to five seconds.
+TEST(Regress, AStartThatTheBatchSystemForgotIsNoFailure) {
+  World w = InState(State::kRunning);
+  w.Do(w.Sees(Phase::kHeld));
+  EXPECT_EQ(w.task().state, State::kPending);
+  EXPECT_EQ(w.task().reason, "StartLost");
+  EXPECT_EQ(w.task().attempt, 0);
+  EXPECT_TRUE(w.task().attempts.empty());
+  EXPECT_FALSE(w.task().placement);
+}
+
 TEST(Retry, ALateOutcomeOfAnEarlierAttemptTouchesNothing) {
   World w = InState(State::kRetrying);
   w.Do(Answered{Answered::Order::kRequeue, 0, std::nullopt, "", false}).Do(Admit{OnTwoNodes()});
