@@ -14,7 +14,9 @@ std::string RequestText(const spec::TrainingJob& job) {
     flavors += (flavors.empty() ? "" : ", then ") + f.name + " x " + std::to_string(f.count);
   }
   std::string replicas = job.type == spec::TaskType::kRayJob ? "1 head" : "1 master";
-  if (job.workers > 0) replicas += " + " + std::to_string(job.workers) + " workers";
+  if (job.workers > 0) {
+    replicas += " + " + std::to_string(job.workers) + (job.workers == 1 ? " worker" : " workers");
+  }
   std::string scheduling = s.capacity_type == spec::CapacityType::kIdle
                                ? "preemptible by anybody with quota"
                                : std::string("priority ") + Name(s.priority) +

@@ -79,7 +79,12 @@ std::string Facts(const std::vector<std::pair<std::string, std::string>>& facts)
   }
   std::string out;
   for (const auto& [key, value] : facts) {
-    if (!value.empty()) out += Pad(key + ":", width, false) + "  " + value + "\n";
+    if (value.empty()) continue;
+    out += Pad(key + ":", width, false) + "  ";
+    for (const char c : value.substr(0, value.find_last_not_of('\n') + 1)) {
+      out += c == '\n' ? "\n" + std::string(width + 2, ' ') : std::string(1, c);
+    }
+    out += "\n";
   }
   return out;
 }

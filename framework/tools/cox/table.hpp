@@ -33,7 +33,8 @@ class Table {
   std::vector<Line> rows_;
 };
 
-// "key:   value" lines with the values under each other; pairs with an empty value are left out.
+// "key:   value" lines with the values under each other, also where one has several lines; pairs
+// with an empty value are left out.
 std::string Facts(const std::vector<std::pair<std::string, std::string>>& facts);
 
 }  // namespace cox::cli

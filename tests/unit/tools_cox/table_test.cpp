@@ -51,5 +51,12 @@ TEST(Facts, LeaveOutWhatIsEmptyAndAlignTheRest) {
             "State:  Running\n");
 }
 
+TEST(Facts, KeepTheLinesOfAValueUnderEachOther) {
+  EXPECT_EQ(Facts({{"Name", "a-1"}, {"Command", "one\n  two\n"}}),
+            "Name:     a-1\n"
+            "Command:  one\n"
+            "            two\n");
+}
+
 }  // namespace
 }  // namespace cox::cli
