@@ -75,7 +75,10 @@ class Reader {
   }
 
  private:
-  void Wrong(const std::string& text) { wrong_ += (wrong_.empty() ? "" : "\n") + text; }
+  void Wrong(const std::string& text) {
+    if (!wrong_.empty()) wrong_ += '\n';
+    wrong_ += text;
+  }
 
   const std::string* Take(const std::string& key) {
     used_[key] = true;

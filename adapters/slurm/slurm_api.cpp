@@ -354,9 +354,15 @@ class LibSlurm final : public Api {
     job_desc_msg_t description;
     slurm_init_job_desc_msg(&description);
     std::vector<std::string> env;
-    for (const auto& [name, value] : job.env) env.push_back(name + "=" + value);
     std::vector<char*> environment;
-    for (const std::string& variable : env) environment.push_back(Lend(variable));
+    env.reserve(job.env.size());  // so that no string moves once it is lent
+    environment.reserve(job.env.size() + 1);
+    for (const auto& [name, value] : job.env) {
+      std::string& variable = env.emplace_back(name);
+      variable += '=';
+      variable += value;
+      environment.push_back(variable.data());
+    }
     environment.push_back(nullptr);
     const std::string gres = "gres:gpu:" + std::to_string(job.gpus_per_node);
 

@@ -51,7 +51,7 @@ model::Submission SubmissionOf(const JobRecord& record, const Marker& marker,
 }  // namespace
 
 struct SlurmSource::State {
-  explicit State(SourceParts p) : parts(std::move(p)) {}
+  explicit State(const SourceParts& p) : parts(p) {}
 
   SourceParts parts;
   std::thread thread;
@@ -239,7 +239,7 @@ model::Baseline SlurmSource::State::Translate(DeltaSink& sink) {
   return baseline;
 }
 
-SlurmSource::SlurmSource(SourceParts parts) : state_(std::make_unique<State>(std::move(parts))) {}
+SlurmSource::SlurmSource(SourceParts parts) : state_(std::make_unique<State>(parts)) {}
 
 SlurmSource::~SlurmSource() {
   Stop();

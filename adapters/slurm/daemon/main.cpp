@@ -72,7 +72,7 @@ class SignalWaiter {  // SIGTERM, SIGINT, SIGHUP arrive on a thread of their own
  public:
   SignalWaiter(run::Loop& loop, Log& log) : thread_([&loop, &log] { Wait(loop, log); }) {}
   ~SignalWaiter() {
-    pthread_kill(thread_.native_handle(), SIGTERM);
+    pthread_kill(thread_.native_handle(), SIGUSR1);  // ends the wait
     thread_.join();
   }
 
@@ -85,7 +85,7 @@ class SignalWaiter {  // SIGTERM, SIGINT, SIGHUP arrive on a thread of their own
   static sigset_t Signals() {
     sigset_t signals;
     sigemptyset(&signals);
-    for (const int one : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, one);
+    for (const int one : {SIGTERM, SIGINT, SIGHUP, SIGUSR1}) sigaddset(&signals, one);
     return signals;
   }
 
@@ -192,7 +192,7 @@ Result<Loaded> Load(const Arguments& arguments) {
   return Loaded{std::move(*settings), std::move(*config)};
 }
 
-Result<void> Serve(const Arguments& arguments, Loaded loaded, Log& log) {
+Result<void> Serve(const Arguments& arguments, const Loaded& loaded, Log& log) {
   const Settings& settings = loaded.settings;
   auto api = Connect(settings.slurm_conf);
   if (!api) return api.error();
@@ -251,9 +251,9 @@ Result<void> Serve(const Arguments& arguments, Loaded loaded, Log& log) {
     log.Info("started", {{"site", arguments.config}, {"state", settings.state_dir}});
     (*loop)->Run();
     submissions->reset();
-    source.Stop();
-    actuator.Stop();
   }
+  source.Stop();  // after the starter, which may just have started it
+  actuator.Stop();
   log.Info("stopped; jobs go on");
   return {};
 }
@@ -280,7 +280,7 @@ int Main(int argc, char** argv) {
   } else {
     log.emplace("cox-slurm", level, loaded->settings.state_dir + "/cox-slurm.log");
   }
-  if (auto served = Serve(*arguments, std::move(*loaded), *log); !served) {
+  if (auto served = Serve(*arguments, *loaded, *log); !served) {
     log->Error("cannot serve", {{"error", served.error().text}});
     return 1;
   }
