@@ -78,7 +78,7 @@ struct SlurmSource::State {
   model::Observation Observe(const JobRecord& record, const std::string& uuid, DeltaSink& sink);
   void KeepHeld(const JobRecord& record);
   void Mark(const JobRecord& record);
-  std::string UnreadyNode(const std::vector<std::string>& nodes) const;
+  std::string Suspect(const std::vector<std::string>& nodes) const;
   bool Lost(const std::vector<std::string>& nodes) const;
   void Run(DeltaSink& sink, SlurmSource& source);
 };
@@ -91,10 +91,11 @@ Result<bool> SlurmSource::State::Read() {
     partitions = std::move(*read);
     partitions_at = Now();
   }
-  auto some_nodes = parts.api->LoadNodes(nodes_since);
-  if (!some_nodes) return some_nodes.error();
+  // Jobs first: when one was requeued because its node went down, the node must show it.
   auto some_jobs = parts.api->LoadJobs(jobs_since);
   if (!some_jobs) return some_jobs.error();
+  auto some_nodes = parts.api->LoadNodes(nodes_since);
+  if (!some_nodes) return some_nodes.error();
   if (*some_nodes) {
     nodes = std::move(**some_nodes);
     nodes_since = nodes.last_update_s;
@@ -106,13 +107,14 @@ Result<bool> SlurmSource::State::Read() {
   return *some_nodes || *some_jobs;
 }
 
-std::string SlurmSource::State::UnreadyNode(const std::vector<std::string>& names) const {
+// Which of them made the job fail? One that Slurm does not use now; it may be back already.
+std::string SlurmSource::State::Suspect(const std::vector<std::string>& names) const {
   for (const NodeRecord& node : nodes.nodes) {
     if (!NotReadyReason(node).empty() &&
         std::find(names.begin(), names.end(), node.name) != names.end())
       return node.name;
   }
-  return "";
+  return names.size() == 1 ? names.front() : "";
 }
 
 bool SlurmSource::State::Lost(const std::vector<std::string>& names) const {
@@ -159,7 +161,7 @@ model::Observation SlurmSource::State::Observe(const JobRecord& record, const st
     ended.ended_at = Now();
     ended.exit = model::Exit{};
     ended.exit->cause = model::Cause::kNode;
-    ended.exit->node = UnreadyNode(last.nodes);
+    ended.exit->node = Suspect(last.nodes);
     ended.exit->detail = "Slurm put it back into its queue";
     sink.Post(model::Observed{std::move(ended)});
   }
@@ -167,13 +169,11 @@ model::Observation SlurmSource::State::Observe(const JobRecord& record, const st
     now.nodes = last.nodes;
     now.exit = model::Exit{};
     now.exit->cause = model::Cause::kNode;
-    now.exit->node = UnreadyNode(last.nodes);
+    now.exit->node = Suspect(last.nodes);
     now.exit->detail = "Slurm puts it back into its queue";
   }
   now.contact_lost = now.phase == Phase::kRunning && Lost(now.nodes);
-  if (now.exit && now.exit->node.empty() && now.exit->cause == model::Cause::kNode)
-    now.exit->node = UnreadyNode(now.nodes);
-  if (now.exit && now.exit->node.empty() && now.nodes.size() == 1) now.exit->node = now.nodes[0];
+  if (now.exit && now.exit->node.empty()) now.exit->node = Suspect(now.nodes);
   if (now.exit && record.state != JobState::kPending) {
     if (!before.tail_read || last.attempt != now.attempt)
       now.exit->log_tail = LogTail(record.output, record.uid, record.gid);

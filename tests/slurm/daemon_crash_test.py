@@ -11,6 +11,7 @@ ONCE = 'echo "$SLURM_JOB_ID $SLURM_RESTART_COUNT" >> {file}\n'
 
 
 class Crash(live.LiveTest):
+    slurm_conf = ("ReturnToService=1",)  # with 2, a node that is set down is back after 40 ms
 
     def kill_daemon(self):
         self.stop_daemon(signal.SIGKILL)

@@ -4,6 +4,7 @@
 
 #include <signal.h>
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -22,6 +23,7 @@ class FakeSlurm final : public Api {
   bool away = false, starts = true, steps = false;
   std::string starts_on;  // other nodes than required
   std::vector<std::string> log;
+  std::function<void()> between;  // what happens once one list has been read
 
   JobRecord& Add(uint32_t id, const std::string& comment = "cox:u-1 v1 Pending Queued") {
     JobRecord& job = jobs[id];
@@ -46,11 +48,14 @@ class FakeSlurm final : public Api {
     if (away) return Unavailable("slurmctld is away");
     Jobs all;
     for (auto& [id, job] : jobs) all.jobs.push_back(Stepped(job));
+    if (between) between();
     return std::optional(all);
   }
   Result<std::optional<Nodes>> LoadNodes(int64_t) override {
     if (away) return Unavailable("slurmctld is away");
-    return std::optional(Nodes{1, nodes});
+    const Nodes all{1, nodes};
+    if (between) between();
+    return std::optional(all);
   }
   Result<std::vector<Partition>> LoadPartitions() override {
     if (away) return Unavailable("slurmctld is away");

@@ -129,6 +129,24 @@ TEST(Source, ARequeueByANodeFailureEndsTheOldAttemptOnThatNode) {
   EXPECT_THAT(rig.deltas.Of<model::Observed>(), IsEmpty());  // told once
 }
 
+TEST(Regress, ANodeIsLookedAtAfterTheJobThatItTookDown) {
+  Rig rig;
+  rig.slurm.Add(12).state = JobState::kRunning;
+  rig.slurm.jobs[12].nodes = {"n1"};
+  rig.Look();
+  rig.slurm.between = [&rig] {  // after the first of the two lists has been read
+    rig.slurm.nodes[0].state = NodeRecord::State::kDown;
+    rig.slurm.jobs[12].state = JobState::kPending;
+    rig.slurm.jobs[12].restarts = 1;
+  };
+  rig.Look();
+  rig.slurm.between = nullptr;
+  rig.Look();
+  const auto observed = rig.deltas.Of<model::Observed>();
+  ASSERT_EQ(observed.size(), 1U);
+  EXPECT_EQ(observed[0].attempt.exit->node, "n1");
+}
+
 TEST(Source, ARequeuedJobThatIsStillLeavingIsNoSuccess) {
   Rig rig;
   rig.slurm.Add(12).state = JobState::kRunning;
