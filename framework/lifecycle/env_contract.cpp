@@ -6,7 +6,8 @@
 namespace cox::lifecycle {
 namespace {
 
-constexpr int64_t kFirstPort = 20000, kPorts = 20000, kUsualPort = 23456;
+// Below 32768, where Linux hands out ports of its own accord. SPANK computes the same range.
+constexpr int64_t kFirstPort = 20000, kPorts = 12000, kUsualPort = 23456;
 
 void Set(Env& env, const std::string& name, std::string value) {
   const auto same = [&](const auto& pair) { return pair.first == name; };
