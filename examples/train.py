@@ -22,10 +22,8 @@ def main():
     dist.all_reduce(total)
     expected = size * (size + 1) // 2
     verdict = "correct" if total.item() == expected else f"WRONG, expected {expected}"
-    print(
-        f"rank {rank} of {size} on {socket.gethostname()}: all_reduce sum {total.item()} ({verdict})",
-        flush=True,
-    )
+    line = f"rank {rank} of {size} on {socket.gethostname()}: all_reduce sum {total.item()} ({verdict})"
+    print(line + "\n", end="", flush=True)  # in one piece: all processes write into one file
     dist.destroy_process_group()
     raise SystemExit(total.item() != expected)
 

@@ -57,6 +57,16 @@ std::string YamlScalar(const std::string& text) {
 
 }  // namespace
 
+// Out of line: inlined, g++ 12 at -O3 sees writes into vectors of Values that are not there.
+Value::Value(bool v) : data_(v) {}
+Value::Value(int v) : data_(int64_t{v}) {}
+Value::Value(int64_t v) : data_(v) {}
+Value::Value(double v) : data_(v) {}
+Value::Value(std::string v) : data_(std::move(v)) {}
+Value::Value(const char* v) : data_(std::string(v)) {}
+Value::Value(List v) : data_(std::move(v)) {}
+Value::Value(Fields v) : data_(std::move(v)) {}
+
 Result<Value> Value::Parse(std::string_view json) {
   const Json parsed = Json::parse(json, nullptr, false);
   if (parsed.is_discarded()) return Internal("not JSON: " + std::string(json.substr(0, 200)));

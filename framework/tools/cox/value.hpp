@@ -20,14 +20,14 @@ class Value {
   using Fields = std::vector<std::pair<std::string, Value>>;  // in the order of the text
 
   Value() = default;
-  Value(bool v) : data_(v) {}                      // NOLINT(*-explicit-*)
-  Value(int v) : data_(int64_t{v}) {}              // NOLINT(*-explicit-*)
-  Value(int64_t v) : data_(v) {}                   // NOLINT(*-explicit-*)
-  Value(double v) : data_(v) {}                    // NOLINT(*-explicit-*)
-  Value(std::string v) : data_(std::move(v)) {}    // NOLINT(*-explicit-*)
-  Value(const char* v) : data_(std::string(v)) {}  // NOLINT(*-explicit-*)
-  Value(List v) : data_(std::move(v)) {}           // NOLINT(*-explicit-*)
-  Value(Fields v) : data_(std::move(v)) {}         // NOLINT(*-explicit-*)
+  Value(bool v);         // NOLINT(*-explicit-*)
+  Value(int v);          // NOLINT(*-explicit-*)
+  Value(int64_t v);      // NOLINT(*-explicit-*)
+  Value(double v);       // NOLINT(*-explicit-*)
+  Value(std::string v);  // NOLINT(*-explicit-*)
+  Value(const char* v);  // NOLINT(*-explicit-*)
+  Value(List v);         // NOLINT(*-explicit-*)
+  Value(Fields v);       // NOLINT(*-explicit-*)
 
   static Result<Value> Parse(std::string_view json);
 
