@@ -12,6 +12,8 @@ target_compile_options(cox_flags INTERFACE
   $<$<BOOL:${COX_SANITIZER}>:-Wno-maybe-uninitialized>
   # g++ 12 at -O3 warns of overlaps in std::string's operator+ that cannot be (GCC bug 105651).
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<CONFIG:Release>>:-Wno-restrict>
+  # A unity build includes each .cpp in another file, so that g++ takes it for a header.
+  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${CMAKE_UNITY_BUILD}>>:-Wno-subobject-linkage>
   $<$<BOOL:${COX_WERROR}>:-Werror>)
 target_include_directories(cox_flags INTERFACE "${PROJECT_SOURCE_DIR}/framework"
                                                "${PROJECT_SOURCE_DIR}/framework/sdk")

@@ -14,7 +14,7 @@ constexpr size_t kMaxNames = 65536;
 constexpr size_t kMaxDigits = 9;
 constexpr size_t kMaxNameLength = 253;
 
-std::optional<uint32_t> Number(std::string_view text) {
+std::optional<uint32_t> Bound(std::string_view text) {
   uint32_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool all = error == std::errc() && end == text.data() + text.size();
@@ -44,8 +44,8 @@ std::optional<std::vector<std::string>> Numbers(std::string_view ranges) {
     const size_t dash = range.find('-');
     const std::string_view first = range.substr(0, dash);
     const std::string_view last = dash == std::string_view::npos ? first : range.substr(dash + 1);
-    const auto from = Number(first);
-    const auto to = Number(last);
+    const auto from = Bound(first);
+    const auto to = Bound(last);
     if (!from || !to || *from > *to || numbers.size() + (*to - *from) >= kMaxNames) {
       return std::nullopt;
     }

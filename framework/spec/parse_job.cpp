@@ -18,7 +18,7 @@ std::vector<std::string> PathOf(const LimitedKey& key) {
   return path;
 }
 
-std::optional<int64_t> Number(const std::string& text) {
+std::optional<int64_t> Integer(const std::string& text) {
   int64_t number = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, number);
@@ -42,7 +42,7 @@ Result<TrainingJob> ParseTrainingJob(std::string_view text, std::string_view fil
   }
   const std::string& members = document->value["spec"]["scheduling"]["gang"]["minMember"];
   if (members != "auto") {
-    job.scheduling.gang_min_member = Number(members);
+    job.scheduling.gang_min_member = Integer(members);
     if (!job.scheduling.gang_min_member) {
       const Place* place = Find(document->place, {"spec", "scheduling", "gang", "minMember"});
       return InvalidArgument(document->file + ":" + std::to_string(place ? place->line : 1) +

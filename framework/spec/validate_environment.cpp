@@ -15,7 +15,7 @@ constexpr size_t kLongestArgument = 131072 - 1;
 constexpr size_t kLongestImage = 1024;
 
 // D12: what the platform itself sets in each replica (S60-S64, and the retry index).
-constexpr std::array kReserved = {"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE",  "RANK",
+constexpr std::array kPlatformVariables = {"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE",  "RANK",
                                   "X_USER_NAME", "X_ORG_NAME",  "X_TENANT_ID", "X_REGION",
                                   "X_CLUSTER",   "TASK_UUID",   "RETRY_INDEX"};
 
@@ -49,7 +49,7 @@ Objection EnvNameObjection(std::string_view name) {
   if (name.starts_with("KUBERNETES_")) {
     return {Quote(name) + " begins with KUBERNETES_, which belongs to the platform", "S12"};
   }
-  if (std::find(kReserved.begin(), kReserved.end(), name) != kReserved.end()) {
+  if (std::find(kPlatformVariables.begin(), kPlatformVariables.end(), name) != kPlatformVariables.end()) {
     return {Quote(name) + " is set by the platform; choose another name", "D12"};
   }
   return {};
