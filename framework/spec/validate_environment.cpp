@@ -16,8 +16,8 @@ constexpr size_t kLongestImage = 1024;
 
 // D12: what the platform itself sets in each replica (S60-S64, and the retry index).
 constexpr std::array kPlatformVariables = {"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE",  "RANK",
-                                  "X_USER_NAME", "X_ORG_NAME",  "X_TENANT_ID", "X_REGION",
-                                  "X_CLUSTER",   "TASK_UUID",   "RETRY_INDEX"};
+                                           "X_USER_NAME", "X_ORG_NAME",  "X_TENANT_ID", "X_REGION",
+                                           "X_CLUSTER",   "TASK_UUID",   "RETRY_INDEX"};
 
 bool IsVariable(std::string_view name) {
   if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;
@@ -49,7 +49,8 @@ Objection EnvNameObjection(std::string_view name) {
   if (name.starts_with("KUBERNETES_")) {
     return {Quote(name) + " begins with KUBERNETES_, which belongs to the platform", "S12"};
   }
-  if (std::find(kPlatformVariables.begin(), kPlatformVariables.end(), name) != kPlatformVariables.end()) {
+  if (std::find(kPlatformVariables.begin(), kPlatformVariables.end(), name) !=
+      kPlatformVariables.end()) {
     return {Quote(name) + " is set by the platform; choose another name", "D12"};
   }
   return {};

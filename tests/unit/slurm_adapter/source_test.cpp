@@ -13,9 +13,9 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using Phase = model::Observation::Phase;
 
-class Rig {
+class SourceRig {
  public:
-  Rig() {
+  SourceRig() {
     slurm.starts = false;
     slurm.AddNode("n1");
     slurm.AddNode("n2");
@@ -38,7 +38,7 @@ class Rig {
 };
 
 TEST(Source, WhileSlurmctldIsAwayNothingIsPosted) {
-  Rig rig;
+  SourceRig rig;
   rig.slurm.Add(12);
   rig.Look();
   rig.slurm.away = true;
@@ -48,7 +48,7 @@ TEST(Source, WhileSlurmctldIsAwayNothingIsPosted) {
 }
 
 TEST(Source, ForeignPartitionsAreNotTouchedAndNotListed) {
-  Rig rig;
+  SourceRig rig;
   rig.slurm.Add(12, "").partition = "foreign";
   rig.slurm.jobs[12].priority = 5;
   const auto baseline = rig.Look();
@@ -58,7 +58,7 @@ TEST(Source, ForeignPartitionsAreNotTouchedAndNotListed) {
 }
 
 TEST(Source, AnAcceptedJobIsASubmissionUntilItIsTakenUp) {
-  Rig rig;
+  SourceRig rig;
   rig.slurm.Add(12, R"(cox:u-1 accepted {"flavors":"h100.1g:4"})");
   auto baseline = rig.Look();
   ASSERT_EQ(baseline.submissions.size(), 1U);
@@ -73,7 +73,7 @@ TEST(Source, AnAcceptedJobIsASubmissionUntilItIsTakenUp) {
 }
 
 TEST(Source, OptionsThatCannotBeReadAreARefusalInWords) {
-  Rig rig;
+  SourceRig rig;
   rig.slurm.Add(12, R"(cox:u-1 wait {"priority":"top"})").gres_per_node = "gres:gpu:1";
   EXPECT_THAT(rig.Look().submissions.at(0).rejected, HasSubstr("--cox-priority=top"));
   rig.slurm.jobs[12].admin_comment = "cox:u-1 wait {";
@@ -81,7 +81,7 @@ TEST(Source, OptionsThatCannotBeReadAreARefusalInWords) {
 }
 
 TEST(Source, AReleasedJobIsHeldUnlessTheActuatorReleasesIt) {
-  Rig rig;
+  SourceRig rig;
   rig.slurm.Add(12).priority = 5;
   rig.shared.BeginRelease(12);
   rig.Look();
@@ -92,7 +92,7 @@ TEST(Source, AReleasedJobIsHeldUnlessTheActuatorReleasesIt) {
 }
 
 TEST(Source, ARunningJobIsHeldForTheCaseOfARequeue) {
-  Rig rig;
+  SourceRig rig;
   rig.slurm.Add(12).state = JobState::kRunning;
   rig.slurm.jobs[12].priority = 5;
   rig.Look();
@@ -100,7 +100,7 @@ TEST(Source, ARunningJobIsHeldForTheCaseOfARequeue) {
 }
 
 TEST(Source, AJobThatCamePastJobSubmitIsHeldAndMarked) {
-  Rig rig;
+  SourceRig rig;
   rig.slurm.Add(12, "").priority = 5;
   EXPECT_THAT(rig.Look().attempts, IsEmpty());
   EXPECT_EQ(rig.slurm.jobs[12].priority, 0);
@@ -109,7 +109,7 @@ TEST(Source, AJobThatCamePastJobSubmitIsHeldAndMarked) {
 }
 
 TEST(Source, ARequeueByANodeFailureEndsTheOldAttemptOnThatNode) {
-  Rig rig;
+  SourceRig rig;
   rig.slurm.Add(12).state = JobState::kRunning;
   rig.slurm.jobs[12].nodes = {"n1", "n2"};
   rig.Look();
@@ -130,7 +130,7 @@ TEST(Source, ARequeueByANodeFailureEndsTheOldAttemptOnThatNode) {
 }
 
 TEST(Regress, ANodeIsLookedAtAfterTheJobThatItTookDown) {
-  Rig rig;
+  SourceRig rig;
   rig.slurm.Add(12).state = JobState::kRunning;
   rig.slurm.jobs[12].nodes = {"n1"};
   rig.Look();
@@ -148,7 +148,7 @@ TEST(Regress, ANodeIsLookedAtAfterTheJobThatItTookDown) {
 }
 
 TEST(Source, ARequeuedJobThatIsStillLeavingIsNoSuccess) {
-  Rig rig;
+  SourceRig rig;
   rig.slurm.Add(12).state = JobState::kRunning;
   rig.slurm.jobs[12].nodes = {"n1"};
   rig.Look();
@@ -161,7 +161,7 @@ TEST(Source, ARequeuedJobThatIsStillLeavingIsNoSuccess) {
 }
 
 TEST(Source, OurOwnRequeueIsNoNodeFailure) {
-  Rig rig;
+  SourceRig rig;
   rig.slurm.Add(12).state = JobState::kFailed;
   rig.slurm.jobs[12].wait_status = 1 << 8;
   rig.Look();
@@ -171,7 +171,7 @@ TEST(Source, OurOwnRequeueIsNoNodeFailure) {
 }
 
 TEST(Source, ContactIsLostOnlyAfterAWhile) {
-  Rig rig;
+  SourceRig rig;
   rig.slurm.Add(12).state = JobState::kRunning;
   rig.slurm.jobs[12].nodes = {"n1"};
   rig.slurm.nodes[0].not_responding = true;
@@ -183,7 +183,7 @@ TEST(Source, ContactIsLostOnlyAfterAWhile) {
 }
 
 TEST(Source, ReadySinceIsTheTimeOfTheLastReturn) {
-  Rig rig;
+  SourceRig rig;
   const TimePoint first = rig.clock.now;
   rig.Look();
   rig.clock.now += std::chrono::seconds(5);
@@ -195,7 +195,7 @@ TEST(Source, ReadySinceIsTheTimeOfTheLastReturn) {
 }
 
 TEST(Source, StartFailsWhenSlurmctldIsAwayAndCanBeRepeated) {
-  Rig rig;
+  SourceRig rig;
   rig.slurm.away = true;
   EXPECT_FALSE(rig.source.Start(rig.deltas));
   rig.slurm.away = false;

@@ -77,8 +77,8 @@ TEST(Garbage, ATruncatedJobIsRefusedOrStillAJob) {
       EXPECT_NE(job.error().text, "");
     }
   }
-  const std::string json = JobText();
-  for (size_t size = 0; size < json.size(); ++size) ExpectRefused(json.substr(0, size));
+  const std::string whole = JobText();
+  for (size_t size = 0; size < whole.size(); ++size) ExpectRefused(whole.substr(0, size));
 }
 
 TEST(Garbage, AJobWithOneByteChangedNeverCrashes) {

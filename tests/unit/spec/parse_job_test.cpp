@@ -10,7 +10,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-TrainingJob Parse(const std::string& text) {
+TrainingJob JobOf(const std::string& text) {
   const auto job = ParseTrainingJob(text, "job.yaml");
   EXPECT_TRUE(job) << job.error().text;
   return job ? *job : TrainingJob();
@@ -22,7 +22,7 @@ std::string ParseError(const std::string& text) {
 }
 
 TEST(ParseJob, TheContractsOwnExampleIsRead) {
-  const TrainingJob job = Parse(kJobYaml);
+  const TrainingJob job = JobOf(kJobYaml);
   EXPECT_EQ(job.generate_name, "llama-sft-");
   EXPECT_EQ(job.labels.at("stage"), "sft");
   EXPECT_EQ(job.type, TaskType::kPyTorchJob);
@@ -45,7 +45,7 @@ TEST(ParseJob, TheContractsOwnExampleIsRead) {
 
 TEST(ParseJob, TheContractsOwnExampleIsValid) {
   const Site site = SampleSite();
-  const Verdict verdict = Validate(Parse(kJobYaml), site, *Resolve(site, "alice", "nlp"));
+  const Verdict verdict = Validate(JobOf(kJobYaml), site, *Resolve(site, "alice", "nlp"));
   EXPECT_TRUE(verdict.accepted()) << verdict.ErrorText();
   EXPECT_THAT(Texts(verdict.warnings), ElementsAre());
 }
@@ -86,13 +86,13 @@ TEST(ParseJob, DefaultsComeFromTheSchema) {
   job.command = "python train.py";
   job.scheduling.queue = "team-shared";
   job.scheduling.flavors = {{"h200.1g", 1}};
-  EXPECT_EQ(ToJson(Parse(JobText())), ToJson(job));
+  EXPECT_EQ(ToJson(JobOf(JobText())), ToJson(job));
   job.type = TaskType::kRayJob;
-  EXPECT_EQ(ToJson(Parse(JobText({{"/spec/type", "RayJob"}}))), ToJson(job));
+  EXPECT_EQ(ToJson(JobOf(JobText({{"/spec/type", "RayJob"}}))), ToJson(job));
 }
 
 TEST(ParseJob, DefaultsOfInnerMapsAreTheStructs) {
-  const TrainingJob job = Parse(JobText({
+  const TrainingJob job = JobOf(JobText({
       {"/spec/env", {{{"name", "A"}, {"value", "x"}}}},
       {"/spec/ray/sharedStorage", {{"volume", "v"}}},
       {"/spec/scheduling/nodePolicy", {{"nodeNames", {"n1"}}}},
@@ -154,7 +154,7 @@ spec:
 )";
 
 TEST(ParseJob, EveryKeyReachesItsMember) {
-  const TrainingJob job = Parse(kFullRayJob);
+  const TrainingJob job = JobOf(kFullRayJob);
   EXPECT_EQ(job.type, TaskType::kRayJob);
   EXPECT_EQ(job.visibility, Visibility::kProject);
   EXPECT_EQ(job.image.pull_secret, "s");
@@ -208,33 +208,33 @@ TEST(ParseJob, EveryKeyReachesItsMember) {
 
 TEST(ParseJob, TheCanonicalTextGivesTheSameJobAgain) {
   for (const std::string& text : {std::string(kFullRayJob), std::string(kJobYaml), JobText()}) {
-    const std::string json = ToJson(Parse(text));
-    EXPECT_EQ(ToJson(Parse(json)), json);
+    const std::string canonical = ToJson(JobOf(text));
+    EXPECT_EQ(ToJson(JobOf(canonical)), canonical);
   }
 }
 
 TEST(ParseJob, TheCanonicalTextHoldsEveryKeyThatWasWritten) {
   // Every leaf differs from its default in the full job, so nothing may be lost on the way.
-  const auto json = nlohmann::json::parse(ToJson(Parse(kFullRayJob)));
-  EXPECT_EQ(json["spec"]["failurePolicy"]["hangDetection"]["heartbeat"]["laterSeconds"], 2701);
-  EXPECT_EQ(json["spec"]["datasets"][0]["readOnly"], false);
-  EXPECT_EQ(json["spec"]["scheduling"]["gang"]["minMember"], "4");
-  EXPECT_EQ(json["spec"]["image"]["pullPolicy"]["maxRetries"], -1);
-  EXPECT_EQ(json["spec"]["env"][0]["value"], "b");
+  const auto canonical = nlohmann::json::parse(ToJson(JobOf(kFullRayJob)));
+  EXPECT_EQ(canonical["spec"]["failurePolicy"]["hangDetection"]["heartbeat"]["laterSeconds"], 2701);
+  EXPECT_EQ(canonical["spec"]["datasets"][0]["readOnly"], false);
+  EXPECT_EQ(canonical["spec"]["scheduling"]["gang"]["minMember"], "4");
+  EXPECT_EQ(canonical["spec"]["image"]["pullPolicy"]["maxRetries"], -1);
+  EXPECT_EQ(canonical["spec"]["env"][0]["value"], "b");
 }
 
 TEST(ParseJob, AnIdleJobStaysValidThroughItsCanonicalText) {
   const TrainingJob job =
-      Parse(JobText({{"/spec/scheduling/capacityType", "idle"}, {"/spec/scheduling/queue", ""}}));
-  const TrainingJob again = Parse(ToJson(job));
+      JobOf(JobText({{"/spec/scheduling/capacityType", "idle"}, {"/spec/scheduling/queue", ""}}));
+  const TrainingJob again = JobOf(ToJson(job));
   const Site site = SampleSite();
   EXPECT_EQ(Validate(again, site, *Resolve(site, "alice", "")).ErrorText(), "");
 }
 
 TEST(ParseJob, WhatAnIdleJobMayNotSayIsStillInItsCanonicalText) {
-  const TrainingJob job = Parse(JobText({{"/spec/scheduling/capacityType", "idle"},
+  const TrainingJob job = JobOf(JobText({{"/spec/scheduling/capacityType", "idle"},
                                          {"/spec/scheduling/priorityClassName", "medium"}}));
-  const TrainingJob again = Parse(ToJson(job));
+  const TrainingJob again = JobOf(ToJson(job));
   EXPECT_TRUE(again.scheduling.written.priority);
   EXPECT_FALSE(again.scheduling.written.preemptible);
 }
@@ -243,14 +243,14 @@ TEST(Rules, S13_ValuesStayIntact) {
   for (const std::string value : {"a,b", "line\nline\n", "\"quoted\" 'twice'", "back\\slash",
                                   " blanks ", "", "1e-4", "010", "yes", "null", "~", "# no comment",
                                   "{\"json\": [1]}", "\ttab", "$HOME `x` %s", "\U0001F600"}) {
-    const TrainingJob job = Parse(JobText({{"/spec/env", {{{"name", "A"}, {"value", value}}}}}));
+    const TrainingJob job = JobOf(JobText({{"/spec/env", {{{"name", "A"}, {"value", value}}}}}));
     EXPECT_EQ(job.env[0].value, value);
-    EXPECT_EQ(Parse(ToJson(job)).env[0].value, value);
+    EXPECT_EQ(JobOf(ToJson(job)).env[0].value, value);
   }
 }
 
 TEST(Rules, S14_UnquotedValuesStayText) {
-  const TrainingJob job = Parse(
+  const TrainingJob job = JobOf(
       "metadata: {generateName: a, labels: {version: 1.10, on: true}}\n"
       "spec: {type: PyTorchJob, command: 1, env: [{name: LR, value: 1e-4}, {name: B, value: 0x10},"
       " {name: C, value: 010}, {name: D, value: yes}, {name: E, value: true}, {name: F, value: "

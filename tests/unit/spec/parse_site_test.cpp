@@ -11,7 +11,7 @@ using testing::IsEmpty;
 
 constexpr const char* kSmall = "region: r\ncluster: c\n";
 
-Site Parse(const std::string& more) {
+Site SiteOf(const std::string& more) {
   const auto site = ParseSite(kSmall + more, "site.yaml");
   EXPECT_TRUE(site) << site.error().text;
   return site ? *site : Site();
@@ -64,7 +64,7 @@ TEST(ParseSite, ARealisticSiteIsRead) {
 }
 
 TEST(ParseSite, DefaultsComeFromTheSchema) {
-  const Site site = Parse("");
+  const Site site = SiteOf("");
   EXPECT_EQ(site.default_tenant, "");
   EXPECT_EQ(site.default_pull_max_retries, 3);
   EXPECT_EQ(site.start_timeout_seconds, 300);
@@ -76,7 +76,7 @@ TEST(ParseSite, DefaultsComeFromTheSchema) {
 }
 
 TEST(ParseSite, DefaultsCanBeSet) {
-  const Site site = Parse(
+  const Site site = SiteOf(
       "defaults: {tenant: guests, imagePullMaxRetries: -1, startTimeoutSeconds: 5,\n"
       "  unknownTimeoutSeconds: 6, shadowedMountPaths: [/bin]}\n");
   EXPECT_EQ(site.default_tenant, "guests");
@@ -87,7 +87,7 @@ TEST(ParseSite, DefaultsCanBeSet) {
 }
 
 TEST(ParseSite, AmountsMayBeQuotedOrNot) {
-  const Site site = Parse(
+  const Site site = SiteOf(
       "flavors:\n"
       "- {name: a, gpus: 0.5, cpus: 500m, memory: 512Mi}\n"
       "- {name: b, gpus: \"0.5\", cpus: \"8\", memory: 1Ti}\n");
@@ -96,7 +96,7 @@ TEST(ParseSite, AmountsMayBeQuotedOrNot) {
 }
 
 TEST(ParseSite, APluginKeepsItsConfigurationAndWhereItStood) {
-  const Site site = Parse(
+  const Site site = SiteOf(
       "plugins:\n"
       "- path: /opt/cox/cooldown.so\n"
       "- name: second\n"
@@ -139,7 +139,7 @@ TEST(ParseSite, APluginKeepsItsConfigurationAndWhereItStood) {
 }
 
 TEST(ParseSite, TheAdaptersBlockIsKept) {
-  const Site site = Parse("slurm:\n  socket: /run/cox.sock\n  poll_ms: 500\n");
+  const Site site = SiteOf("slurm:\n  socket: /run/cox.sock\n  poll_ms: 500\n");
   EXPECT_EQ(site.adapter, "slurm");
   EXPECT_EQ(site.adapter_position, "site.yaml:3");
   EXPECT_EQ(nlohmann::json::parse(site.adapter_json),

@@ -45,7 +45,7 @@ json Checked(const std::string& text, const std::string& schema = kSchema) {
   return result ? json::parse(*result) : json();
 }
 
-std::string ErrorOf(const std::string& text, const std::string& schema = kSchema) {
+std::string SchemaErrorOf(const std::string& text, const std::string& schema = kSchema) {
   const auto result = ValidateAndDefault(text, "site.yaml:10", schema);
   return result ? "accepted: " + *result : result.error().text;
 }
@@ -87,74 +87,74 @@ TEST(Schema, AWholeNumberIsANumber) {
 }
 
 TEST(Schema, ErrorsNameTheTrueLine) {
-  EXPECT_EQ(ErrorOf("limits:\n  a:\n    gpu: many\n"),
+  EXPECT_EQ(SchemaErrorOf("limits:\n  a:\n    gpu: many\n"),
             "site.yaml:12: limits.a.gpu: \"many\" is not a whole number of at most 64 bits");
 }
 
 TEST(Schema, BoundsAreNamed) {
-  EXPECT_EQ(ErrorOf("cooldown_s: -4"), "site.yaml:10: cooldown_s: -4 is below the minimum 0");
-  EXPECT_EQ(ErrorOf("cooldown_s: 3601"),
+  EXPECT_EQ(SchemaErrorOf("cooldown_s: -4"), "site.yaml:10: cooldown_s: -4 is below the minimum 0");
+  EXPECT_EQ(SchemaErrorOf("cooldown_s: 3601"),
             "site.yaml:10: cooldown_s: 3601 is above the maximum 3600");
-  EXPECT_EQ(ErrorOf("version: ''"), "site.yaml:10: version: must not be empty");
-  EXPECT_EQ(ErrorOf("version: ééééééééé"),
+  EXPECT_EQ(SchemaErrorOf("version: ''"), "site.yaml:10: version: must not be empty");
+  EXPECT_EQ(SchemaErrorOf("version: ééééééééé"),
             "site.yaml:10: version: \"ééééééééé\" is longer than 8 characters");
-  EXPECT_EQ(ErrorOf("steps: []"), "site.yaml:10: steps: has 0 items; at least 1 needed");
-  EXPECT_EQ(ErrorOf("steps: [{gpu: 1}, {gpu: 1}, {gpu: 1}]"),
+  EXPECT_EQ(SchemaErrorOf("steps: []"), "site.yaml:10: steps: has 0 items; at least 1 needed");
+  EXPECT_EQ(SchemaErrorOf("steps: [{gpu: 1}, {gpu: 1}, {gpu: 1}]"),
             "site.yaml:10: steps: has 3 items; at most 2 allowed");
 }
 
 TEST(Schema, TypesAreNamed) {
-  EXPECT_EQ(ErrorOf("cooldown_s: yes"),
+  EXPECT_EQ(SchemaErrorOf("cooldown_s: yes"),
             "site.yaml:10: cooldown_s: \"yes\" is not a whole number of at most 64 bits");
   EXPECT_EQ(
-      ErrorOf("cooldown_s: 99999999999999999999"),
+      SchemaErrorOf("cooldown_s: 99999999999999999999"),
       "site.yaml:10: cooldown_s: \"99999999999999999999\" is not a whole number of at most 64 "
       "bits");
-  EXPECT_EQ(ErrorOf("limits: []"), "site.yaml:10: limits: a list is not a map");
-  EXPECT_EQ(ErrorOf("limits: {a: {gpu: 1, soft: on}}"),
+  EXPECT_EQ(SchemaErrorOf("limits: []"), "site.yaml:10: limits: a list is not a map");
+  EXPECT_EQ(SchemaErrorOf("limits: {a: {gpu: 1, soft: on}}"),
             "site.yaml:10: limits.a.soft: \"on\" is not true or false");
-  EXPECT_EQ(ErrorOf("either: []"),
+  EXPECT_EQ(SchemaErrorOf("either: []"),
             "site.yaml:10: either: a list is not a whole number of at most 64 bits or text");
-  EXPECT_EQ(ErrorOf("version:"), "site.yaml:10: version: null is not text");
-  EXPECT_EQ(ErrorOf("share: much"), "site.yaml:10: share: \"much\" is not a number");
-  EXPECT_EQ(ErrorOf("[]"), "site.yaml:10: a list is not a map");
+  EXPECT_EQ(SchemaErrorOf("version:"), "site.yaml:10: version: null is not text");
+  EXPECT_EQ(SchemaErrorOf("share: much"), "site.yaml:10: share: \"much\" is not a number");
+  EXPECT_EQ(SchemaErrorOf("[]"), "site.yaml:10: a list is not a map");
 }
 
 TEST(Schema, ChoicesAreNamed) {
-  EXPECT_EQ(ErrorOf("mode: save"),
+  EXPECT_EQ(SchemaErrorOf("mode: save"),
             "site.yaml:10: mode: \"save\" is not one of fast, safe, 3; did you mean safe?");
-  EXPECT_EQ(ErrorOf("mode: 4"), "site.yaml:10: mode: 4 is not one of fast, safe, 3");
-  EXPECT_EQ(ErrorOf("fixed: 8"), "site.yaml:10: fixed: 8 must be 7");
-  EXPECT_EQ(ErrorOf("name: A1"), "site.yaml:10: name: \"A1\" does not match ^[a-z]+$");
+  EXPECT_EQ(SchemaErrorOf("mode: 4"), "site.yaml:10: mode: 4 is not one of fast, safe, 3");
+  EXPECT_EQ(SchemaErrorOf("fixed: 8"), "site.yaml:10: fixed: 8 must be 7");
+  EXPECT_EQ(SchemaErrorOf("name: A1"), "site.yaml:10: name: \"A1\" does not match ^[a-z]+$");
 }
 
 TEST(Schema, UnknownAndMissingKeysAreNamed) {
-  EXPECT_EQ(ErrorOf("cooldown: 4"),
+  EXPECT_EQ(SchemaErrorOf("cooldown: 4"),
             "site.yaml:10: cooldown: unknown key; did you mean cooldown_s?");
-  EXPECT_EQ(ErrorOf("x.y: 4"),
+  EXPECT_EQ(SchemaErrorOf("x.y: 4"),
             "site.yaml:10: [\"x.y\"]: unknown key; known here: cooldown_s, either, fixed, limits, "
             "mode, name, odd, share, steps, version");
-  EXPECT_EQ(ErrorOf("limits: {a: {}}"), "site.yaml:10: limits.a.gpu: is required");
+  EXPECT_EQ(SchemaErrorOf("limits: {a: {}}"), "site.yaml:10: limits.a.gpu: is required");
 }
 
 TEST(Schema, WhatWeHaveNoWordsForIsStillRefused) {
-  EXPECT_EQ(ErrorOf("odd: x").substr(0, 18), "site.yaml:10: odd:");
+  EXPECT_EQ(SchemaErrorOf("odd: x").substr(0, 18), "site.yaml:10: odd:");
 }
 
 TEST(Schema, NothingIsRefusedAsEmpty) {
-  EXPECT_EQ(ErrorOf(""), "site.yaml: the document is empty");
+  EXPECT_EQ(SchemaErrorOf(""), "site.yaml: the document is empty");
 }
 
 TEST(Schema, ManyErrorsAreCutShort) {
   std::string text = "limits:\n";
   for (int i = 0; i < 30; ++i) text += "  k" + std::to_string(i) + ": 1\n";
-  const std::string error = ErrorOf(text);
+  const std::string error = SchemaErrorOf(text);
   EXPECT_EQ(std::count(error.begin(), error.end(), '\n'), 20);
   EXPECT_TRUE(error.ends_with("\n... and 10 more")) << error;
 }
 
 TEST(Regress, ALongTextDoesNotOverflowTheStackOfAPattern) {
-  EXPECT_EQ(ErrorOf("name: " + std::string(500'000, 'a')),
+  EXPECT_EQ(SchemaErrorOf("name: " + std::string(500'000, 'a')),
             "site.yaml:10: name: \"" + std::string(60, 'a') + "...\" is longer than 4096");
   EXPECT_EQ(Checked("name: " + std::string(4096, 'a'))["name"], std::string(4096, 'a'));
 }
@@ -172,9 +172,9 @@ TEST(Schema, ASchemaThatIsNoneIsOurFaultNotTheUsers) {
 TEST(Regress, AReferenceInACircleDoesNotOverflowTheStack) {
   const std::string circle = R"({"$ref": "#/definitions/a", "definitions": {
       "a": {"$ref": "#/definitions/b"}, "b": {"$ref": "#/definitions/a"}}})";
-  EXPECT_EQ(ErrorOf("a: x", circle),
+  EXPECT_EQ(SchemaErrorOf("a: x", circle),
             "the schema is not usable: $ref \"#/definitions/a\" leads nowhere");
-  EXPECT_EQ(ErrorOf("a: x", R"({"$ref": "#"})"),
+  EXPECT_EQ(SchemaErrorOf("a: x", R"({"$ref": "#"})"),
             "the schema is not usable: $ref \"#\" leads nowhere");
 }
 
@@ -184,7 +184,7 @@ TEST(Schema, ARecursiveSchemaIsUnderstood) {
     "properties": {"n": {"type": "integer", "default": 1}, "child": {"$ref": "#"}}})";
   EXPECT_EQ(Checked("child: {child: {n: 2}}", tree),
             json::parse(R"({"n": 1, "child": {"n": 1, "child": {"n": 2}}})"));
-  EXPECT_EQ(ErrorOf("child: {child: {m: 2}}", tree),
+  EXPECT_EQ(SchemaErrorOf("child: {child: {m: 2}}", tree),
             "site.yaml:10: child.child.m: unknown key; known here: child, n");
 }
 
