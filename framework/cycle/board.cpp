@@ -1,6 +1,7 @@
 #include "cycle/board.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace cox::cycle {
 namespace {
@@ -34,7 +35,13 @@ Board::Board(const model::Snapshot& snapshot)
       if (soon) coming_[node] += replica.resources;
     }
   }
-  for (uint32_t i = 0; i < free_.size(); ++i) Refresh(i);
+  std::vector<Rank> ranks;
+  for (uint32_t i = 0; i < free_.size(); ++i) {
+    view_.SetFree(i, Shown(i));
+    ranks.push_back(RankOf(i));
+  }
+  std::ranges::sort(ranks);
+  by_room_.insert(ranks.begin(), ranks.end());
   const cox_ledger& ledger = *view_.table().ledger;
   used_.assign(ledger.used, ledger.used + ledger.count);
 }
@@ -42,6 +49,11 @@ Board::Board(const model::Snapshot& snapshot)
 Resources Board::Room(uint32_t node) const {
   return {view_.lane(COX_NODE_CPU_MILLI_FREE)[node], view_.lane(COX_NODE_MEM_MIB_FREE)[node],
           view_.lane(COX_NODE_GPU_MILLI_FREE)[node]};
+}
+
+Board::Rank Board::RankOf(uint32_t node) const {
+  const Resources room = Room(node);
+  return {room.gpu_milli, room.cpu_milli, room.mem_mib, node};
 }
 
 void Board::Leave(const model::RunningJob& job) {
@@ -63,6 +75,7 @@ void Board::Hold(const model::Owner& owner, const model::Placement& placement, i
 }
 
 void Board::LookAhead(bool on) {
+  ++version_;
   look_ahead_ = on;
   for (uint32_t i = 0; i < free_.size(); ++i) Refresh(i);
 }
@@ -73,6 +86,7 @@ void Board::Do(const Change& change) {
 }
 
 void Board::Apply(const Change& change, int64_t sign) {
+  ++version_;
   switch (change.what) {
     case Change::What::kCharge:
       used_[change.row] += change.units * sign;
@@ -91,9 +105,19 @@ void Board::Apply(const Change& change, int64_t sign) {
   Refresh(change.row);
 }
 
-void Board::Refresh(uint32_t node) {
+Resources Board::Shown(uint32_t node) const {
   const Resources kept = held_[node] - coming_[node];
-  view_.SetFree(node, free_[node] - (look_ahead_ ? kept : AtLeastZero(kept)));
+  return free_[node] - (look_ahead_ ? kept : AtLeastZero(kept));
+}
+
+void Board::Refresh(uint32_t node) {
+  const Rank before = RankOf(node);
+  view_.SetFree(node, Shown(node));
+  const Rank now = RankOf(node);
+  if (now == before) return;
+  auto entry = by_room_.extract(before);
+  entry.value() = now;
+  by_room_.insert(std::move(entry));
 }
 
 void Trial::Undo() {

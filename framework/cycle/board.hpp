@@ -5,9 +5,12 @@
 // plugins see always show the truth net of all changes. Two looks at the same board:
 //   now          room = free - what nominees need beyond the room that is coming back
 //   look ahead   room = free + coming back - kept for nominees: after the leaving jobs are gone
+// Nodes are kept in the order of their room, so that who finds none looks at none.
 #pragma once
 
+#include <compare>
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "base/resources.hpp"
@@ -30,6 +33,17 @@ class Board {
   uint32_t nodes() const { return view_.table().nodes->count; }
   Resources Room(uint32_t node) const;
 
+  // Calls visit(node) for the nodes with at least `gpu_milli` free, the fullest first and equal
+  // ones by name, until it returns false. Nothing may change meanwhile.
+  template <class Visit>
+  void FromFullest(int64_t gpu_milli, Visit&& visit) const {
+    for (auto at = by_room_.lower_bound({gpu_milli, 0, 0, 0}); at != by_room_.end(); ++at) {
+      if (!visit(at->node)) return;
+    }
+  }
+  // Grows with each change, also with one that is taken back: equal numbers, equal boards.
+  uint64_t version() const { return version_; }
+
   struct Change {
     enum class What { kUse, kLeave, kHold, kCharge } what;
     uint32_t row;      // of the node; kCharge: of the ledger
@@ -50,15 +64,24 @@ class Board {
 
  private:
   friend class Trial;
+  struct Rank {
+    int64_t gpu, cpu, mem;
+    uint32_t node;
+    friend auto operator<=>(const Rank&, const Rank&) = default;
+  };
+  Rank RankOf(uint32_t node) const;
   void Do(const Change& change);
   void Apply(const Change& change, int64_t sign);
+  Resources Shown(uint32_t node) const;  // to those who look now
   void Refresh(uint32_t node);
 
   const model::Snapshot& snapshot_;
   host::View view_;
   std::vector<Resources> free_, coming_, held_;  // by node; free: not used by anybody now
   std::vector<int64_t> used_;                    // by ledger row, with what is held
+  std::set<Rank> by_room_;                       // every node
   std::vector<Change> journal_;
+  uint64_t version_ = 0;
   bool look_ahead_ = false;
 };
 

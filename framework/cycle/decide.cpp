@@ -61,16 +61,18 @@ void Start(Round& round, const Bid& bid, const Seats& seats) {
 
 // All candidates of one job, in its owner's order: the first that fits is taken (S38). If none
 // does, others may have to make room.
-void Look(Round& round, uint32_t row) {
+void Look(Round& round) {
+  const uint32_t row = round.order[round.at];
   const model::PendingJob& job = round.snapshot.pending[row];
-  model::Explanation waiting{job.id, {}, {}, {}};
+  model::Explanation& waiting = round.decision.waiting[row];
+  waiting.task = job.id;
   if (auto blocker = NotNow(round, row)) {
     waiting.blockers.push_back(std::move(*blocker));
-    round.decision.waiting.push_back(std::move(waiting));
     return;
   }
   const std::optional<model::Nomination> nominated = LetGo(round, row);
   std::vector<Bid> bids;
+  bids.reserve(job.candidates.size());
   for (const model::Candidate& candidate : job.candidates) {
     Bid& bid = bids.emplace_back();
     bid.job = row;
@@ -84,8 +86,8 @@ void Look(Round& round, uint32_t row) {
   }
   Preempt(round, bids, nominated, waiting.blockers);
   round.again |= nominated && !round.nominees.contains(job.id.value);
+  if (waiting.blockers.empty()) waiting.blockers.swap(bids.front().blockers);
   for (Bid& bid : bids) std::ranges::move(bid.blockers, std::back_inserter(waiting.blockers));
-  round.decision.waiting.push_back(std::move(waiting));
 }
 
 void Earlier(std::optional<TimePoint>& first, std::optional<TimePoint> t) {
@@ -112,17 +114,19 @@ std::optional<TimePoint> WakeAt(const Round& round) {
 model::Decision DecideSorted(const Snapshot& snapshot, host::Plugins& plugins) {
   Round round(snapshot, plugins);
   round.decision.generation = snapshot.generation;
+  round.decision.waiting.resize(snapshot.pending.size());
   KeepNominations(round);
-  const std::vector<uint32_t> order = Order(round);
-  for (const uint32_t row : order) Look(round, row);
+  Order(round);
+  CollectAsks(round);
+  for (; round.at < round.order.size(); ++round.at) Look(round);
 
   model::Decision& decision = round.decision;
-  std::ranges::sort(decision.waiting, {}, &model::Explanation::task);
+  std::erase_if(decision.waiting, [](const auto& e) { return e.blockers.empty(); });  // started
   for (auto& [task, nomination] : round.nominees) decision.nominations.push_back(nomination);
   for (model::Explanation& e : decision.waiting) {
     for (const model::Blocker& blocker : e.blockers) Earlier(e.earliest, blocker.retry_at);
   }
-  RankQueue(round, order, decision.waiting);
+  RankQueue(round);
   decision.wake_at = WakeAt(round);
   return std::move(decision);
 }

@@ -48,30 +48,47 @@ struct Pick {
   friend auto operator<=>(const Pick&, const Pick&) = default;
 };
 
+// As Board::FromFullest, where that order does not serve.
+template <class Visit>
+void FromMostLiked(const Board& board, const Field& field, std::span<const int32_t> liking,
+                   Visit&& visit) {
+  const host::Lane& capacity = board.rows().lane(COX_NODE_GPU_MILLI_CAPACITY);
+  std::vector<Pick> picks;
+  board.FromFullest(field.need.gpu_milli, [&](uint32_t node) {
+    if (FitCount(board, field, node) == 0) return true;
+    const Resources room = board.Room(node);
+    const int64_t gpus = field.need.gpu_milli > 0 ? room.gpu_milli : capacity[node];
+    picks.push_back(
+        {liking.empty() ? 0 : -int64_t{liking[node]}, gpus, room.cpu_milli, room.mem_mib, node});
+    return true;
+  });
+  std::ranges::make_heap(picks, std::greater<>{});
+  for (; !picks.empty(); picks.pop_back()) {
+    std::ranges::pop_heap(picks, std::greater<>{});
+    if (!visit(picks.back().node)) return;
+  }
+}
+
 bool PlaceField(Board& board, const Bid& bid, uint32_t index, std::span<const int32_t> liking,
                 Seats& seats) {
   const Field& field = bid.fields[index];
   if (liking.empty()) liking = field.scores;
-  const host::Lane& capacity = board.rows().lane(COX_NODE_GPU_MILLI_CAPACITY);
-  std::vector<Pick> picks;
-  for (uint32_t node = 0; node < board.nodes(); ++node) {
-    if (!Allowed(field, node, kLiftNone)) continue;
-    const Resources room = board.Room(node);
-    if (!field.need.FitsIn(room)) continue;
-    const int64_t gpus = field.need.gpu_milli > 0 ? room.gpu_milli : capacity[node];
-    picks.push_back(
-        {liking.empty() ? 0 : -int64_t{liking[node]}, gpus, room.cpu_milli, room.mem_mib, node});
-  }
   int64_t left = field.replicas;
-  std::ranges::make_heap(picks, std::greater<>{});
-  while (left > 0 && !picks.empty()) {
-    std::ranges::pop_heap(picks, std::greater<>{});
-    const uint32_t node = picks.back().node;
-    picks.pop_back();
+  std::vector<std::pair<uint32_t, int64_t>> taken;  // node, replicas
+  const auto take = [&](uint32_t node) {
     const int64_t here = std::min(left, FitCount(board, field, node));
-    board.Use(node, field.need * here);
-    seats.insert(seats.end(), static_cast<size_t>(here), Seat{index, node});
+    if (here > 0) taken.emplace_back(node, here);
     left -= here;
+    return left > 0;
+  };
+  if (liking.empty() && field.need.gpu_milli > 0) {
+    board.FromFullest(field.need.gpu_milli, take);
+  } else {
+    FromMostLiked(board, field, liking, take);
+  }
+  for (const auto& [node, count] : taken) {
+    board.Use(node, field.need * count);
+    seats.insert(seats.end(), static_cast<size_t>(count), Seat{index, node});
   }
   return left == 0;
 }
@@ -127,9 +144,10 @@ bool Fits(const Board& board, const Bid& bid, int32_t lift) {
   const size_t count = bid.fields.size();
   if (count == 1) {
     int64_t left = bid.fields[0].replicas;
-    for (uint32_t node = 0; node < board.nodes() && left > 0; ++node) {
+    board.FromFullest(bid.fields[0].need.gpu_milli, [&](uint32_t node) {
       left -= FitCount(board, bid.fields[0], node, lift);
-    }
+      return left > 0;
+    });
     return left <= 0;
   }
   // The many fit beside the one exactly if some node can take the one and still leave enough.

@@ -13,7 +13,7 @@ int64_t DefaultRank(const model::PendingJob& job) {
 
 }  // namespace
 
-std::vector<uint32_t> Order(Round& round) {
+void Order(Round& round) {
   const auto& pending = round.snapshot.pending;
   std::vector<int64_t> rank(pending.size());
   if (round.plugins.Offers(host::Point::kPriority)) {
@@ -21,7 +21,8 @@ std::vector<uint32_t> Order(Round& round) {
   } else {
     std::ranges::transform(pending, rank.begin(), DefaultRank);
   }
-  std::vector<uint32_t> order(pending.size());
+  std::vector<uint32_t>& order = round.order;
+  order.resize(pending.size());
   std::iota(order.begin(), order.end(), 0U);
   std::ranges::sort(order, [&](uint32_t a, uint32_t b) {
     if (rank[a] != rank[b]) return rank[a] > rank[b];
@@ -30,7 +31,6 @@ std::vector<uint32_t> Order(Round& round) {
     }
     return pending[a].id < pending[b].id;
   });
-  return order;
 }
 
 }  // namespace cox::cycle

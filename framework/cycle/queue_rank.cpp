@@ -1,5 +1,4 @@
 #include <map>
-#include <string_view>
 
 #include "cycle/round.hpp"
 
@@ -21,20 +20,25 @@ struct Seen {
 }  // namespace
 
 // A job stands in the queue of the pool that it asks for first. Jobs that start do not count.
-void RankQueue(const Round& round, const std::vector<uint32_t>& order,
-               std::vector<model::Explanation>& waiting) {
-  std::map<uint64_t, model::Explanation*> by_task;
-  for (model::Explanation& e : waiting) by_task.emplace_hint(by_task.end(), e.task.value, &e);
-  std::map<std::string_view, Seen> pools, users;
-  for (const uint32_t row : order) {
-    const model::PendingJob& job = round.snapshot.pending[row];
-    const auto mine = by_task.find(job.id.value);
-    if (mine == by_task.end()) continue;
-    Seen& pool = pools[job.candidates.empty() ? "" : std::string_view(job.candidates[0].pool)];
-    Seen& user = users[job.owner.user];
-    mine->second->queue = {pool.count, user.count, pool.ahead, user.ahead};
-    pool.Add(job.priority);
-    user.Add(job.priority);
+void RankQueue(Round& round) {
+  const host::View& rows = round.board.rows();
+  const auto& pending = round.snapshot.pending;
+  std::vector<model::Explanation*> by_row(pending.size());
+  uint32_t row = 0;
+  for (model::Explanation& e : round.decision.waiting) {  // both by id
+    while (pending[row].id != e.task) ++row;
+    by_row[row] = &e;
+  }
+  std::map<uint32_t, Seen> pools;
+  std::vector<Seen> users(rows.table().users->count);
+  for (const uint32_t job : round.order) {
+    if (by_row[job] == nullptr) continue;
+    const auto& candidates = pending[job].candidates;
+    Seen& pool = pools[candidates.empty() ? COX_NONE : rows.PoolRow(candidates[0].pool)];
+    Seen& user = users[rows.table().pending->user[job]];
+    by_row[job]->queue = {pool.count, user.count, pool.ahead, user.ahead};
+    pool.Add(pending[job].priority);
+    user.Add(pending[job].priority);
   }
 }
 

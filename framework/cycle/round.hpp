@@ -2,6 +2,7 @@
 // Decide() on one thread. Read decide.cpp first: it calls the steps in this order.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -54,6 +55,22 @@ using Shape =
 Shape ShapeOf(const Bid& bid);
 cox_shape ShapeOf(const Bid& bid, const Field& field);  // as plugins see it
 
+// All that the pending jobs ask of quota, in the order in which they are looked at: an ask for each
+// flavor of each candidate. The answers for some jobs in a row come from one call and hold while
+// the board is as it was then.
+struct Asks {
+  std::vector<uint32_t> job, capacity, pool, flavor, row_begin, row;
+  std::vector<int64_t> units;
+  std::vector<uint32_t> payer;        // by ask: View::Payer::number
+  std::vector<uint32_t> begin;        // by candidate, job by job: its first ask
+  std::vector<uint32_t> candidates;   // by place in the order: its first candidate
+  std::vector<host::Refusal> answer;  // by ask; for the jobs in [from, to):
+  size_t from = 0, to = 0;
+  uint64_t version = 0;  // of the board that was asked about
+
+  cox_asks table(uint32_t first, uint32_t last) const;
+};
+
 struct Round {
   Round(const model::Snapshot& s, host::Plugins& p) : snapshot(s), plugins(p), board(s) {}
 
@@ -61,6 +78,14 @@ struct Round {
   host::Plugins& plugins;
   Board board;
   model::Decision decision;
+  std::vector<uint32_t> order;  // rows of pending jobs, first looked at first
+  size_t at = 0;                // place in it of the job that is looked at
+
+  Asks asks;
+  // Refusals in words, by verdict, payer, units and candidate, for the board of this version: equal
+  // asks are explained once.
+  std::map<std::tuple<int32_t, uint32_t, int64_t, int64_t>, model::Blocker> told;
+  uint64_t told_version = 0;
 
   std::map<std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, uint32_t>, std::vector<uint8_t>>
       usable;                               // by source, pool, flavor, GPU type, tenant
@@ -84,13 +109,14 @@ std::optional<model::Nomination> LetGo(Round& round, uint32_t job);
 void Nominate(Round& round, const Bid& bid, const Seats& seats,
               const std::optional<model::Nomination>& before);
 
-// 2 order.cpp: rows of pending jobs, first looked at first (S56).
-std::vector<uint32_t> Order(Round& round);
+// 2 order.cpp: who is looked at first (S56)? Fills round.order.
+void Order(Round& round);
 
 // 3 eligible.cpp: held by a person, or backing off after a failure.
 std::optional<model::Blocker> NotNow(const Round& round, uint32_t job);
 
 // 4 admit.cpp: does quota allow the whole gang (S41)? Names every refusal in bid.blockers.
+void CollectAsks(Round& round);
 void Admit(Round& round, Bid& bid);
 void ChargeBid(Round& round, const Bid& bid);
 
@@ -122,8 +148,7 @@ void Preempt(Round& round, std::vector<Bid>& bids, const std::optional<model::No
 model::Blocker NoRoom(Round& round, const Bid& bid);
 void ExplainNodes(Round& round, Bid& bid);
 std::string Holders(Round& round, uint32_t ledger_row);
-// queue_rank.cpp: fills the queue ranks of all waiting jobs, given the order of the cycle.
-void RankQueue(const Round& round, const std::vector<uint32_t>& order,
-               std::vector<model::Explanation>& waiting);
+// queue_rank.cpp: fills the queue ranks of all jobs that wait in decision.waiting.
+void RankQueue(Round& round);
 
 }  // namespace cox::cycle

@@ -4,43 +4,24 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <new>
 #include <set>
 #include <string_view>
 
 #include "host/instance.hpp"
+#include "host/lanes.hpp"
 #include "host/loader.hpp"
+#include "host/view.hpp"
 
 namespace cox::host {
 namespace {
 
-constexpr uint16_t kCode = 0x7fff;
 constexpr cox_verdict kFailed = COX_FIXED | 0x7fff;  // the host's own verdict, see cox/plugin.h
 constexpr int64_t kMaxRank = int64_t{1} << 40;
-constexpr int32_t kMaxScore = 10'000;
 constexpr int64_t kMaxWeight = 1'000, kMaxInstances = 200;  // times kMaxScore stays within an int32
-
-// Columns are aligned so that a plugin's loop vectorises.
-template <class T>
-struct Aligned64 {
-  using value_type = T;
-  T* allocate(size_t n) {
-    return static_cast<T*>(::operator new (n * sizeof(T), std::align_val_t{64}));
-  }
-  void deallocate(T* p, size_t) { ::operator delete (p, std::align_val_t{64}); }
-  friend bool operator==(Aligned64, Aligned64) { return true; }
-};
-using Lanes = std::vector<int32_t, Aligned64<int32_t>>;
 
 int32_t Complain(cox_error* error, const std::string& text) {
   std::strncpy(error->text, text.c_str(), sizeof error->text - 1);
   return COX_INTERNAL;
-}
-
-// 0, or a code of 1..0x7ffe with or without COX_FIXED.
-bool IsVerdict(int32_t v) {
-  const int32_t code = v & kCode;
-  return v == 0 || ((v >> 16) == 0 && code != 0 && code != kCode);
 }
 
 std::string Bad(const char* what, int64_t value, size_t row, const std::string& range) {
@@ -127,7 +108,7 @@ struct Plugins::State {
   std::vector<InstanceStatus> failed;  // optional ones
   std::vector<cox_verdict> verdicts;   // scratch of the decision thread
   std::vector<int64_t> ranks;
-  Lanes lanes;
+  Lane lane;
 };
 
 Plugins::Plugins() : state_(std::make_unique<State>()) {}
@@ -252,33 +233,32 @@ void Plugins::Rank(const cox_view& view, std::span<int64_t> out) {
 
 void Plugins::Filter(const cox_view& view, const cox_shape& shape, std::span<int32_t> lanes) {
   std::ranges::fill(lanes, 0);
-  Lanes& mine = state_->lanes;
   const size_t count = view.nodes->count;
+  bool first = true;  // it writes where the answer will stand; the others are merged into it
   for (size_t i = 0; i < state_->instances.size(); ++i) {
     Instance& instance = *state_->instances[i];
     if (!instance.Offers(Point::kFilter)) continue;
-    mine.assign(lanes.size(), 0);
+    if (!first) state_->lane.assign(lanes.size(), 0);
+    const std::span<int32_t> mine = first ? lanes : std::span<int32_t>(state_->lane);
     const bool ok = instance.Call(Point::kFilter, "filter", [&](cox_error* error) {
       const int32_t code =
           instance.node_policy()->filter(instance.self(), &view, &shape, mine.data(), error);
-      if (code != COX_OK) return code;
-      const auto bad = std::find_if_not(mine.begin(), mine.begin() + count, IsVerdict);
-      if (bad == mine.begin() + count) return int32_t{COX_OK};
-      return Complain(error, Bad("verdict", *bad, bad - mine.begin(), "0, 1..32766 (+ COX_FIXED)"));
+      std::ranges::fill(mine.subspan(count), 0);
+      if (code != COX_OK || AreVerdicts(mine)) return code;
+      const auto bad = std::ranges::find_if_not(mine, IsVerdict);
+      return Complain(error, Bad("verdict", *bad, static_cast<size_t>(bad - mine.begin()),
+                                 "0, 1..32766 (+ COX_FIXED)"));
     });
-    if (!ok) {
-      if (!instance.deny_on_error()) continue;
-      mine.assign(lanes.size(), kFailed);
-    }
-    const int32_t who = static_cast<int32_t>(i) << 16;
-    for (size_t n = 0; n < count; ++n)
-      lanes[n] = lanes[n] != 0 ? lanes[n] : mine[n] != 0 ? who | mine[n] : 0;
+    if (!ok) std::ranges::fill(mine.first(count), instance.deny_on_error() ? int32_t{kFailed} : 0);
+    Sign(mine, static_cast<uint16_t>(i));
+    if (!first) KeepFirst(lanes, mine);
+    first = false;
   }
 }
 
 void Plugins::Score(const cox_view& view, const cox_shape& shape, std::span<int32_t> scores) {
   std::ranges::fill(scores, 0);
-  Lanes& mine = state_->lanes;
+  Lane& mine = state_->lane;
   const size_t count = view.nodes->count;
   for (const auto& owned : state_->instances) {
     Instance& instance = *owned;
@@ -287,15 +267,13 @@ void Plugins::Score(const cox_view& view, const cox_shape& shape, std::span<int3
     const bool ok = instance.Call(Point::kScore, "score", [&](cox_error* error) {
       const int32_t code =
           instance.node_policy()->score(instance.self(), &view, &shape, mine.data(), error);
-      if (code != COX_OK) return code;
-      for (size_t n = 0; n < count; ++n)
-        if (mine[n] < 0 || mine[n] > kMaxScore)
-          return Complain(error, Bad("score", mine[n], n, "0..10000"));
-      return int32_t{COX_OK};
+      std::ranges::fill(std::span(mine).subspan(count), 0);
+      if (code != COX_OK || AreScores(mine)) return code;
+      const auto bad = std::ranges::find_if_not(mine, IsScore);
+      return Complain(error,
+                      Bad("score", *bad, static_cast<size_t>(bad - mine.begin()), "0..10000"));
     });
-    if (!ok) continue;
-    const auto weight = static_cast<int32_t>(instance.weight());
-    for (size_t n = 0; n < count; ++n) scores[n] += mine[n] * weight;
+    if (ok) AddTimes(scores, mine, static_cast<int32_t>(instance.weight()));
   }
 }
 

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <set>
-#include <tuple>
 #include <type_traits>
 
 namespace cox::host {
@@ -57,8 +55,8 @@ uint32_t View::Names::Find(std::string_view name) const {
 View::View(const model::Snapshot& snapshot) {
   CollectNames(snapshot);
   FillNodes(snapshot);
-  pending_.Fill(*this, snapshot.pending);
-  running_.Fill(*this, snapshot.running);
+  pending_.Fill(snapshot.pending);
+  running_.Fill(snapshot.running);
   FillLedger(snapshot);
   FillPolicies(snapshot);
   table_ = {sizeof table_,
@@ -80,19 +78,18 @@ View::View(const model::Snapshot& snapshot) {
 }
 
 void View::CollectNames(const model::Snapshot& snapshot) {
-  const auto add_owner = [&](const model::Owner& owner) {
-    users_.Add(owner.user);
-    projects_.Add(owner.project);
-    tenants_.Add(owner.tenant);
+  const auto add_owner = [&](Jobs& jobs, const model::Owner& owner) {
+    jobs.owners.push_back(
+        {users_.Add(owner.user), projects_.Add(owner.project), tenants_.Add(owner.tenant)});
   };
   for (const auto& job : snapshot.pending) {
-    add_owner(job.owner);
+    add_owner(pending_, job.owner);
     for (const auto& candidate : job.candidates) {
       if (!candidate.pool.empty()) pools_.Add(candidate.pool);
       for (const auto& role : candidate.roles) flavors_.Add(role.flavor);
     }
   }
-  for (const auto& job : snapshot.running) add_owner(job.owner);
+  for (const auto& job : snapshot.running) add_owner(running_, job.owner);
   for (const auto& [key, row] : snapshot.ledger.rows()) {
     Names& subjects = key.level == spec::QuotaLevel::kTenant    ? tenants_
                       : key.level == spec::QuotaLevel::kProject ? projects_
@@ -151,13 +148,14 @@ void View::SetFree(uint32_t node, const Resources& free) {
 }
 
 template <class Job>
-void View::Jobs::Fill(const View& view, const std::vector<Job>& jobs) {
+void View::Jobs::Fill(const std::vector<Job>& jobs) {
   for (const Job& job : jobs) {
+    const auto& owner = owners[id.size()];
     id.push_back(job.id.value);
     name.push_back(Str(job.name));
-    user.push_back(view.users_.Find(job.owner.user));
-    project.push_back(view.projects_.Find(job.owner.project));
-    tenant.push_back(view.tenants_.Find(job.owner.tenant));
+    user.push_back(*owner[0]);
+    project.push_back(*owner[1]);
+    tenant.push_back(*owner[2]);
     priority.push_back(Number(job.priority));
     guaranteed.push_back(job.guaranteed ? 1 : 0);
     capacity.push_back(Number(job.capacity));
@@ -179,25 +177,34 @@ void View::Jobs::Fill(const View& view, const std::vector<Job>& jobs) {
            submit_ns.data(),  start_ns.data()};
 }
 
+View::PayerKey View::KeyOf(uint32_t pending_job, const model::Candidate& candidate,
+                           std::string_view flavor) const {
+  return {pending_.user[pending_job], pending_.project[pending_job], pending_.tenant[pending_job],
+          Number(candidate.source),   pools_.Find(candidate.pool),   flavors_.Find(flavor)};
+}
+
+const View::Payer& View::PayerOf(uint32_t pending_job, const model::Candidate& candidate,
+                                 std::string_view flavor) const {
+  return payers_.at(KeyOf(pending_job, candidate, flavor));
+}
+
 // One row for each quota, each row in use, and each row that a pending job would be charged to.
 void View::FillLedger(const model::Snapshot& snapshot) {
   for (const auto& [key, row] : snapshot.ledger.rows()) ledger_rows_.emplace(key, 0);
-  // Why the set: a queue holds a hundred thousand jobs of few owners, and names are slow to
+  // Why by payer: a queue holds a hundred thousand jobs of few owners, and names are slow to
   // compare.
-  std::set<std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t>> seen;
-  for (size_t i = 0; i < snapshot.pending.size(); ++i) {
-    const model::PendingJob& job = snapshot.pending[i];
-    for (const auto& candidate : job.candidates) {
-      bool fresh = false;
+  std::vector<std::pair<Payer*, std::vector<const uint32_t*>>> fresh;
+  for (uint32_t job = 0; job < snapshot.pending.size(); ++job) {
+    for (const auto& candidate : snapshot.pending[job].candidates) {
       for (const auto& role : candidate.roles) {
-        fresh |= seen.emplace(pending_.user[i], pending_.project[i], pending_.tenant[i],
-                              Number(candidate.source), pools_.Find(candidate.pool),
-                              flavors_.Find(role.flavor))
-                     .second;
-      }
-      if (!fresh) continue;
-      for (const auto& charge : model::Charges(job.owner, candidate)) {
-        ledger_rows_.emplace(charge.key, 0);
+        const auto [payer, is_new] = payers_.try_emplace(KeyOf(job, candidate, role.flavor));
+        if (!is_new) continue;
+        payer->second.number = static_cast<uint32_t>(payers_.size());
+        auto& [owner, rows] = fresh.emplace_back(&payer->second, std::vector<const uint32_t*>{});
+        for (const auto& charge : model::Charges(snapshot.pending[job].owner, candidate)) {
+          if (charge.key.flavor != role.flavor) continue;
+          rows.push_back(&ledger_rows_.emplace(charge.key, 0).first->second);
+        }
       }
     }
   }
@@ -217,6 +224,9 @@ void View::FillLedger(const model::Snapshot& snapshot) {
     const bool in_ledger = known != snapshot.ledger.rows().end();
     limit_.push_back(in_ledger ? known->second.limit.value_or(-1) : -1);
     used_.push_back(in_ledger ? known->second.used : 0);
+  }
+  for (auto& [payer, rows] : fresh) {
+    for (const uint32_t* row : rows) payer->rows.push_back(*row);
   }
   ledger_ = {sizeof ledger_, next,           level_.data(), subject_.data(), capacity_.data(),
              pool_.data(),   flavor_.data(), limit_.data(), used_.data()};

@@ -49,6 +49,15 @@ class View {
   uint32_t FlavorRow(std::string_view name) const { return flavors_.Find(name); }
   uint32_t GpuTypeRow(std::string_view name) const { return gpu_types_.Find(name); }
   uint32_t LedgerRow(const model::LedgerKey& key) const;
+
+  // Who pays for one flavor of a pending job's candidate: equal for jobs of one owner that ask for
+  // the same source, pool and flavor. The ledger rows are in the order of model::Charges.
+  struct Payer {
+    uint32_t number = 0;
+    std::vector<uint32_t> rows;
+  };
+  const Payer& PayerOf(uint32_t pending_job, const model::Candidate& candidate,
+                       std::string_view flavor) const;
   const model::LedgerKey& ledger_key(uint32_t row) const { return *ledger_keys_[row]; }
 
   const Lane& lane(int column) const { return lanes_[static_cast<size_t>(column)]; }
@@ -58,7 +67,8 @@ class View {
  private:
   class Names {  // dense numbers in the order of the names
    public:
-    void Add(std::string_view name) { rows_.emplace(name, 0); }
+    // Where the row of the name will stand after Seal().
+    const uint32_t* Add(std::string_view name) { return &rows_.emplace(name, 0).first->second; }
     void Seal();
     uint32_t Find(std::string_view name) const;
     const cox_names& table() const { return table_; }
@@ -74,9 +84,13 @@ class View {
     std::vector<uint32_t> user, project, tenant, priority, guaranteed, capacity, attempt, replicas;
     std::vector<int64_t> submit_ns, start_ns;
     cox_jobs table{};
+    std::vector<std::array<const uint32_t*, 3>> owners;  // user, project, tenant
     template <class Job>
-    void Fill(const View& view, const std::vector<Job>& jobs);
+    void Fill(const std::vector<Job>& jobs);
   };
+  using PayerKey = std::array<uint32_t, 6>;  // user, project, tenant, source, pool, flavor
+  PayerKey KeyOf(uint32_t pending_job, const model::Candidate& candidate,
+                 std::string_view flavor) const;
 
   void CollectNames(const model::Snapshot& snapshot);
   void FillNodes(const model::Snapshot& snapshot);
@@ -93,6 +107,7 @@ class View {
 
   Jobs pending_, running_;
 
+  std::map<PayerKey, Payer> payers_;
   std::map<model::LedgerKey, uint32_t> ledger_rows_;
   std::vector<const model::LedgerKey*> ledger_keys_;
   std::vector<uint32_t> level_, subject_, capacity_, pool_, flavor_;

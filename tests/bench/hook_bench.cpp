@@ -11,17 +11,26 @@
 namespace cox::bench {
 namespace {
 
+// Blocks of 64, a length that every lane is a multiple of, and pointers that do not alias: vector
+// code at -O2.
+[[gnu::noinline]] void TenthStaysFree(const int32_t* __restrict free,
+                                      const int32_t* __restrict capacity, int32_t need,
+                                      int32_t* __restrict verdict, size_t size) {
+  for (size_t block = 0; block < size; block += 64) {
+    for (size_t i = 0; i < 64; ++i) {
+      const size_t n = block + i;
+      verdict[n] = static_cast<int32_t>((free[n] - need) * 10 < capacity[n]);
+    }
+  }
+}
+
 class Batched final : public cox::NodePolicy {
  public:
   explicit Batched(const cox::Config&) {}
   void Filter(const cox_view& view, const cox_shape& shape, cox::Span<int32_t> out) override {
-    const int32_t* __restrict free = view.nodes->column[COX_NODE_GPU_MILLI_FREE];
-    const int32_t* __restrict capacity = view.nodes->column[COX_NODE_GPU_MILLI_CAPACITY];
-    int32_t* __restrict verdict = out.data();
-    const int32_t need = shape.gpu_milli;
-    for (size_t n = 0; n < out.size(); ++n) {
-      verdict[n] = static_cast<int32_t>((free[n] - need) * 10 < capacity[n]);
-    }
+    TenthStaysFree(view.nodes->column[COX_NODE_GPU_MILLI_FREE],
+                   view.nodes->column[COX_NODE_GPU_MILLI_CAPACITY], shape.gpu_milli, out.data(),
+                   out.size());
   }
 };
 
@@ -54,7 +63,6 @@ void A3_BatchedThroughHost(benchmark::State& state) {
   const host::View view(s);
   host::Lane lanes(view.table().nodes->stride);
   for (auto _ : state) {
-    std::ranges::fill(lanes, 0);
     plugins->Filter(view.table(), kShape, lanes);
     benchmark::DoNotOptimize(lanes.data());
   }

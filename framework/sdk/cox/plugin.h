@@ -189,6 +189,8 @@ typedef struct cox_quota {
   uint32_t struct_size, reserved;
   int32_t (*admit)(void *self, const cox_view *, const cox_asks *, cox_verdict *out,
                    cox_error *); /* [cycle] out[asks->count] */
+  /* Asks of equal units to equal rows with an equal verdict are explained once, by the first of
+   * them: write about the rows and the units, not about the job. */
   int32_t (*explain)(void *self, const cox_view *, const cox_asks *, uint32_t ask, cox_verdict,
                      cox_reason *out, cox_error *); /* [cycle] */
 } cox_quota;

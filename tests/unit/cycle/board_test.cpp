@@ -54,6 +54,30 @@ TEST(Board, WhatIsKeptIsTakenFromTheRoomThatComesBackFirst) {
   EXPECT_EQ(Gpu(board), 1);
 }
 
+TEST(Board, NodesAreWalkedFromTheFullestThatCouldServe) {
+  World w;
+  for (const char* name : {"n0", "n1", "n2", "n3"}) w.Node(name, 8);
+  const auto s = w.Freeze();
+  Board board(s);
+  const auto walk = [&](int64_t gpus) {
+    std::string nodes;
+    board.FromFullest(gpus * 1000, [&](uint32_t node) {
+      nodes += std::to_string(node);
+      return true;
+    });
+    return nodes;
+  };
+  EXPECT_EQ(walk(1), "0123") << "equal nodes by name";
+  Trial trial(board);
+  board.Use(2, Gpus(5));
+  board.Use(1, Gpus(8));
+  EXPECT_EQ(walk(1), "203");
+  EXPECT_EQ(walk(4), "03");
+  EXPECT_EQ(walk(0), "1203");
+  trial.Undo();
+  EXPECT_EQ(walk(1), "0123");
+}
+
 // Random nested changes, some kept, some taken back: after the outermost ends, every column is as
 // it was, to the last bit.
 TEST(Board, RollbackRestoresEveryColumn) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cox/plugin.hpp>
 #include <random>
 
 #include "cycle/text.hpp"
@@ -48,6 +49,41 @@ TEST(Order, PriorityNeverBypassesQuota) {  // S57
   const Decision d = w.Decide(plugins);
   EXPECT_EQ(Starts(d, w), "low@n1");
   EXPECT_EQ(Codes(d, high), "DemandExceedsQuota");
+}
+
+// Counts what it is asked.
+class Strict final : public cox::Quota {
+ public:
+  explicit Strict(const cox::Config&) {}
+  void Admit(const cox_view&, const cox_asks& asks, cox::Span<cox_verdict> out) override {
+    ++calls;
+    for (uint32_t a = 0; a < asks.count; ++a) out[a] = asks.units[a] > 1 ? 1 : COX_ALLOW;
+  }
+  void Explain(const cox_view&, const cox_asks& asks, uint32_t ask, cox_verdict,
+               cox_reason& out) override {
+    ++explained;
+    cox::Put(out.text, "units " + std::to_string(asks.units[ask]));
+  }
+  static inline int calls = 0, explained = 0;
+};
+
+TEST(Admit, ABlockedQueueIsAskedInFewCallsAndEqualAsksAreExplainedOnce) {
+  World w;
+  w.Node("n1", 8);
+  for (int i = 0; i < 60; ++i) w.Pending("j", {.gpus = 2 + i % 2});
+  w.Pending("starts", {.gpus = 1}, Priority::kLow);
+  static const cox_plugin table = MakePlugin<Strict>("t.strict", "1", "refuses", "{}");
+  spec::PluginConfig config;
+  config.name = "strict";
+  auto plugins = host::Plugins::Create({host::StaticPlugin{&table, config}});
+  Strict::calls = Strict::explained = 0;
+  const Decision d = w.Decide(*plugins);
+  EXPECT_EQ(Starts(d, w), "starts@n1");
+  EXPECT_EQ(Strict::calls, 6) << "1, 2, 4, 8, 16 and the rest";
+  EXPECT_EQ(Strict::explained, 2);
+  for (uint64_t id = 1; id <= 60; ++id) {
+    EXPECT_EQ(Texts(d, {id}), id % 2 == 1 ? "units 2" : "units 3");
+  }
 }
 
 TEST(Eligible, AHeldJobWaitsForItsRelease) {
