@@ -30,7 +30,8 @@ std::optional<int64_t> Integer(const std::string& text) {
 Result<TrainingJob> ParseTrainingJob(std::string_view text, std::string_view file) {
   Result<Document> document = ParseDocument(text, file);
   if (!document) return document.error();
-  if (auto valid = ValidateAndDefault(*document, TrainingJobSchema()); !valid) {
+  static const Schema schema{TrainingJobSchema()};
+  if (auto valid = schema.ValidateAndDefault(*document); !valid) {
     return valid.error();
   }
   TrainingJob job;

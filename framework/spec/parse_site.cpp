@@ -232,7 +232,8 @@ class SiteReader {
 Result<Site> ParseSite(std::string_view text, std::string_view file) {
   Result<Document> document = ParseDocument(text, file);
   if (!document) return document.error();
-  if (auto valid = ValidateAndDefault(*document, SiteSchema()); !valid) return valid.error();
+  static const Schema schema{SiteSchema()};
+  if (auto valid = schema.ValidateAndDefault(*document); !valid) return valid.error();
 
   SiteReader reader(*document);
   Site site = reader.Read();

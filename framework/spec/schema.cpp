@@ -70,16 +70,39 @@ Keys KeysOf(const std::vector<std::string>& context) {
 
 }  // namespace
 
-Result<void> ValidateAndDefault(Document& document, std::string_view schema_text) {
-  if (document.value.is_null()) return InvalidArgument(document.file + ": the document is empty");
-  const json schema = json::parse(schema_text, nullptr, false);
-  if (!schema.is_object()) return Internal("the schema is not a JSON object");
+struct Schema::Compiled {
+  json text;
+  valijson::Schema rules;
+  Result<void> usable;
+};
+
+Schema::Schema(std::string_view text) : compiled_(std::make_unique<Compiled>()) {
+  compiled_->text = json::parse(text, nullptr, false);
+  const json& schema = compiled_->text;
+  if (!schema.is_object()) {
+    compiled_->usable = Internal("the schema is not a JSON object");
+    return;
+  }
   try {
     if (const json* lost = LostReference(schema, schema)) {
-      return Internal("the schema is not usable: $ref " + lost->dump() + " leads nowhere");
+      compiled_->usable =
+          Internal("the schema is not usable: $ref " + lost->dump() + " leads nowhere");
+      return;
     }
-    valijson::Schema rules;
-    valijson::SchemaParser().populateSchema(valijson::adapters::NlohmannJsonAdapter(schema), rules);
+    valijson::SchemaParser().populateSchema(valijson::adapters::NlohmannJsonAdapter(schema),
+                                            compiled_->rules);
+  } catch (const std::exception& e) {
+    compiled_->usable = Internal("the schema is not usable: " + std::string(e.what()));
+  }
+}
+
+Schema::~Schema() = default;
+
+Result<void> Schema::ValidateAndDefault(Document& document) const {
+  if (document.value.is_null()) return InvalidArgument(document.file + ": the document is empty");
+  if (!compiled_->usable) return compiled_->usable;
+  const json& schema = compiled_->text;
+  try {
     Explainer explainer(document, schema);
     Keys trail;
     std::vector<Keys> too_long;
@@ -89,7 +112,7 @@ Result<void> ValidateAndDefault(Document& document, std::string_view schema_text
 
     valijson::ValidationResults results;
     const valijson::adapters::NlohmannJsonAdapter target(document.value);
-    if (valijson::Validator().validate(rules, target, &results)) return {};
+    if (valijson::Validator().validate(compiled_->rules, target, &results)) return {};
     for (const auto& error : results) explainer.Explain(KeysOf(error.context), error.description);
     return InvalidArgument(explainer.Text());
   } catch (const std::exception& e) {
@@ -101,7 +124,7 @@ Result<std::string> ValidateAndDefault(std::string_view text, std::string_view p
                                        std::string_view schema) {
   Result<Document> document = ParseDocument(text, position);
   if (!document) return document.error();
-  const Result<void> valid = ValidateAndDefault(*document, schema);
+  const Result<void> valid = Schema(schema).ValidateAndDefault(*document);
   if (!valid) return valid.error();
   return document->value.dump();
 }

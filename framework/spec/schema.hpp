@@ -6,6 +6,7 @@
 // additionalProperties, items and $ref, not inside of anyOf and its like.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -20,8 +21,20 @@ struct Document;
 Result<std::string> ValidateAndDefault(std::string_view text, std::string_view position,
                                        std::string_view schema);
 
-// The same on a document, in place. All errors are in one text, a line each, in the order of the
-// file; the first 20 are written out.
-Result<void> ValidateAndDefault(Document& document, std::string_view schema);
+// A schema that is read once and judges many documents. Immutable once built: const calls may come
+// from any thread. A text that is no usable schema is told by every judgement.
+class Schema {
+ public:
+  explicit Schema(std::string_view text);
+  ~Schema();
+
+  // In place. All errors are in one text, a line each, in the order of the file; the first 20 are
+  // written out.
+  Result<void> ValidateAndDefault(Document& document) const;
+
+ private:
+  struct Compiled;
+  std::unique_ptr<Compiled> compiled_;
+};
 
 }  // namespace cox::spec
