@@ -147,65 +147,78 @@ TEST(Faults, ABaselineThatIsOlderThanANewJobDoesNotLoseIt) {
 }
 
 // The daemon dies after every number of turns, with the batch system in every mood; then it comes
-// back and all is well. Three jobs, room for one at a time.
-TEST(Faults, DyingBetweenAnyTwoStepsLosesNothingAndStartsNothingTwice) {
-  for (const Mood mood : {Mood::kWilling, Mood::kDeaf, Mood::kMute, Mood::kTwice}) {
-    for (int dies_after = 0; dies_after < 7; ++dies_after) {
-      SCOPED_TRACE("mood " + std::to_string(static_cast<int>(mood)) + ", dies after " +
-                   std::to_string(dies_after));
-      Rig rig;
-      for (int i = 0; i < 3; ++i) ASSERT_TRUE(rig.Submit(JobText(kTolerant)));
-      rig.batch.mood = mood;
-      for (int i = 0; i < dies_after; ++i) rig.Turn();
+// back and all is well.
+class Dying : public testing::TestWithParam<Mood> {};
+
+TEST_P(Dying, BetweenAnyTwoStepsLosesNothingAndStartsNothingTwice) {
+  for (int dies_after = 0; dies_after < 7; ++dies_after) {
+    SCOPED_TRACE("dies after " + std::to_string(dies_after));
+    Rig rig;  // with room for one of the three jobs at a time
+    for (int i = 0; i < 3; ++i) ASSERT_TRUE(rig.Submit(JobText(kTolerant)));
+    rig.batch.mood = GetParam();
+    for (int i = 0; i < dies_after; ++i) rig.Turn();
+    rig.Restart();
+    rig.batch.mood = Mood::kWilling;
+    rig.Settle();
+    rig.Later(61);
+    rig.Settle();
+    ExpectConsistent(rig);
+    ASSERT_EQ(rig.view()->tasks.size(), 3u);
+    EXPECT_EQ(rig.batch.natives.size(), 3u);
+    for (int done = 0; done < 3; ++done) {
+      std::string running;
+      for (const auto& [id, native] : rig.batch.natives) {
+        if (native.shown.phase == Phase::kRunning) running = id;
+      }
+      ASSERT_NE(running, "") << done;
+      rig.batch.Ends(running, 0);
       rig.Restart();
-      rig.batch.mood = Mood::kWilling;
-      rig.Settle();
-      rig.Later(61);
       rig.Settle();
       ExpectConsistent(rig);
-      ASSERT_EQ(rig.view()->tasks.size(), 3u);
-      EXPECT_EQ(rig.batch.natives.size(), 3u);
-      for (int done = 0; done < 3; ++done) {
-        std::string running;
-        for (const auto& [id, native] : rig.batch.natives) {
-          if (native.shown.phase == Phase::kRunning) running = id;
-        }
-        ASSERT_NE(running, "") << done;
-        rig.batch.Ends(running, 0);
-        rig.Restart();
-        rig.Settle();
-        ExpectConsistent(rig);
-      }
-      for (const auto& [id, task] : rig.view()->tasks) {
-        EXPECT_EQ(task->state, State::kSucceeded) << task->reason << ": " << task->message;
-      }
-      EXPECT_EQ(rig.Used(), 0);
     }
+    for (const auto& [id, task] : rig.view()->tasks) {
+      EXPECT_EQ(task->state, State::kSucceeded) << task->reason << ": " << task->message;
+    }
+    EXPECT_EQ(rig.Used(), 0);
   }
 }
 
-TEST(Faults, DyingDuringARetryDoesNotRetryTwice) {
+TEST_P(Dying, DuringARetryDoesNotRetryTwice) {
   for (int dies_after = 0; dies_after < 4; ++dies_after) {
-    for (const Mood mood : {Mood::kDeaf, Mood::kMute, Mood::kWilling}) {
-      Rig rig;
-      ASSERT_TRUE(rig.Submit(JobText(kTolerant)));
-      rig.Settle();
-      rig.batch.mood = mood;
-      rig.batch.Ends("100", 1);
-      for (int i = 0; i < dies_after; ++i) rig.Turn();
-      rig.Restart();
-      rig.batch.mood = Mood::kWilling;
-      rig.Settle();
-      rig.Later(61);
-      rig.Settle();
-      EXPECT_EQ(rig.Task().state, State::kRunning);
-      EXPECT_EQ(rig.Task().attempt, 1);
-      EXPECT_EQ(rig.Task().retries_used, 1);
-      EXPECT_EQ(rig.batch.Only().started.size(), 2u);
-      ExpectConsistent(rig);
-    }
+    SCOPED_TRACE("dies after " + std::to_string(dies_after));
+    Rig rig;
+    ASSERT_TRUE(rig.Submit(JobText(kTolerant)));
+    rig.Settle();
+    rig.batch.mood = GetParam();
+    rig.batch.Ends("100", 1);
+    for (int i = 0; i < dies_after; ++i) rig.Turn();
+    rig.Restart();
+    rig.batch.mood = Mood::kWilling;
+    rig.Settle();
+    rig.Later(61);
+    rig.Settle();
+    EXPECT_EQ(rig.Task().state, State::kRunning);
+    EXPECT_EQ(rig.Task().attempt, 1);
+    EXPECT_EQ(rig.Task().retries_used, 1);
+    EXPECT_EQ(rig.batch.Only().started.size(), 2u);
+    ExpectConsistent(rig);
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(InEveryMood, Dying,
+                         testing::Values(Mood::kWilling, Mood::kDeaf, Mood::kMute, Mood::kTwice),
+                         [](const auto& mood) -> std::string {
+                           switch (mood.param) {
+                             case Mood::kDeaf:
+                               return "Deaf";
+                             case Mood::kMute:
+                               return "Mute";
+                             case Mood::kTwice:
+                               return "Twice";
+                             default:
+                               return "Willing";
+                           }
+                         });
 
 TEST(Faults, QueueOrderAndPoliciesSurviveARestart) {
   Rig rig;
