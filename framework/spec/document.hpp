@@ -1,5 +1,5 @@
 // YAML or JSON text as a value that remembers where each part stood and how it was written.
-// Internal to spec/. Plain data, owned by the caller; no thread of its own.
+// For spec/ and scenario/ only. Plain data, owned by the caller; no thread of its own.
 //
 // What it promises about types, because YAML's own rules surprise people:
 //   - quoted text is text; so are yes, on, 010, 0x10, 1_000, .5 and True;

@@ -1,4 +1,4 @@
-// Small pure functions on text that messages and checks share. Internal to spec/.
+// Small pure functions on text that messages and checks share. For spec/ and scenario/ only.
 #pragma once
 
 #include <optional>

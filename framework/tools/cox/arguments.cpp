@@ -57,6 +57,7 @@ class Parser {
     Capacity();
     NodePolicies();
     Site();
+    Scenarios();
   }
 
   std::variant<Arguments, Leave> Parse(std::vector<std::string> words) {
@@ -203,6 +204,19 @@ class Parser {
     check->add_option("--config", args_.plugin_config, "its config as JSON")->type_name("JSON");
     Verb(app_, "reload", "make the daemon read its site file again, all or nothing");
     Verb(app_, "health", "is the daemon deciding?");
+  }
+
+  void Scenarios() {
+    CLI::App* run =
+        Verb(*Group("scenario", "try a policy on a cluster that exists in a file"), "run",
+             "run scenario files and compare with what they expect. Asks no daemon");
+    run->add_option("FILES", args_.files, "scenario files (docs/scenarios.md)")
+        ->required()
+        ->option_text(" ");
+    run->add_flag("--show", args_.show, "what came of each job, also when it is right");
+    run->add_option("--plugin-dir", args_.plugin_directory,
+                    "where relative plugin paths start; default: the built-in plugins")
+        ->type_name("DIR");
   }
 
   CLI::App app_;

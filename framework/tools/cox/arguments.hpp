@@ -45,6 +45,9 @@ struct Arguments {
   std::string reason, from_job;
 
   std::string plugin_config, plugin_directory;
+
+  std::vector<std::string> files;  // scenario run
+  bool show = false;
 };
 
 // Either what to do, or what to print and the code to leave with (help, version, usage error).

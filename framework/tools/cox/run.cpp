@@ -34,6 +34,7 @@ constexpr Verb kVerbs[] = {
     {"plugin check", PluginCheck},
     {"reload", Reload},
     {"health", Health},
+    {"scenario run", ScenarioRun},
 };
 
 }  // namespace

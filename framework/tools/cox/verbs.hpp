@@ -39,6 +39,9 @@ int PluginCheck(const Context& context, const Arguments& args);
 int Reload(const Context& context, const Arguments& args);
 int Health(const Context& context, const Arguments& args);
 
+// scenario_verbs.cpp
+int ScenarioRun(const Context& context, const Arguments& args);  // asks no daemon
+
 // Parses the words after "cox" and does what they say.
 int Run(Context context, const std::vector<std::string>& words);
 

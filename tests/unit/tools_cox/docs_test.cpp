@@ -77,7 +77,7 @@ TEST(Docs, CliPageHasEveryVerb) {
                            "plugin schema",
                            "plugin check",
                            "reload",
-                           "health"}) {
+                           "health", "scenario run"}) {
     EXPECT_NE(page.find(std::string("$ cox ") + verb + " --help\n"), std::string::npos) << verb;
   }
 }
