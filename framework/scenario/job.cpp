@@ -9,6 +9,8 @@
 namespace cox::scenario {
 namespace {
 
+constexpr int64_t kLongestBlock = 72 * 3600;  // S76: a NodeNotIn must end
+
 // A job file in the making.
 class JobFile {
  public:
@@ -111,10 +113,10 @@ void JobReader::Read(const Item& item, const Item* defaults, std::vector<Job>& j
   for (const char* key : {"only", "not"}) {
     if (!job.has(key)) continue;
     const bool only = std::string_view(key) == "only";
-    text.Put({"spec", "scheduling", "nodePolicy"},
-             json{{"type", only ? "NodeIn" : "NodeNotIn"},
-                  {"nodeNames", Names(item, job[key], complaints)}},
-             job.line(key));
+    json rule = {{"type", only ? "NodeIn" : "NodeNotIn"},
+                 {"nodeNames", Names(item, job[key], complaints)}};
+    if (!only) rule["ttlSeconds"] = kLongestBlock;
+    text.Put({"spec", "scheduling", "nodePolicy"}, std::move(rule), job.line(key));
   }
   if (job.has("retries")) {
     text.Put({"spec", "failurePolicy", "enabled"}, true, job.line("retries"));

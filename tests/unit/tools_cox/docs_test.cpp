@@ -77,7 +77,8 @@ TEST(Docs, CliPageHasEveryVerb) {
                            "plugin schema",
                            "plugin check",
                            "reload",
-                           "health", "scenario run"}) {
+                           "health",
+                           "scenario run"}) {
     EXPECT_NE(page.find(std::string("$ cox ") + verb + " --help\n"), std::string::npos) << verb;
   }
 }
