@@ -219,7 +219,8 @@ void MustBeAJob(const Item& at, const std::string& id, const std::vector<Job>& j
 Result<Scenario> Parse(std::string_view text, const std::string& file, const ReadFile& read_file) {
   Result<spec::Document> document = spec::ParseDocument(text, file);
   if (!document) return document.error();
-  if (auto valid = spec::ValidateAndDefault(*document, ScenarioSchema()); !valid) {
+  static const spec::Schema schema{ScenarioSchema()};
+  if (auto valid = schema.ValidateAndDefault(*document); !valid) {
     return valid.error();
   }
   const Item root{&document->value, &document->place, document->place.line, ""};
