@@ -2,7 +2,7 @@
 // the site's plugins from their .so files; only the clock and the batch system are made up. A cycle
 // runs at each second at which something happens, when all of it has been seen.
 //
-// Pure but for a folder of its own under the system's one for temporary files (the store).
+// Pure but for a folder of its own for the store: in $TMPDIR, else in memory (/dev/shm).
 #pragma once
 
 #include "base/result.hpp"

@@ -221,6 +221,13 @@ TEST(ScenarioPlay, APluginThatIsNotThereIsAnError) {
   EXPECT_THAT(verdict.error().text, HasSubstr("gone.so"));
 }
 
+TEST(ScenarioPlay, APluginWhoseAnswersDependOnMoreThanTheFileIsCaught) {
+  const Verdict v = Played("site: {plugins: [{path: " COX_FIXTURE_DIR "/moody.so}]}\n" + kOne +
+                           "jobs: [{id: A, run: 10}]\n");
+  EXPECT_THAT(v.broken, ElementsAre("the same file gave another outcome when it ran again"));
+  EXPECT_FALSE(v.passed());
+}
+
 TEST(ScenarioPlay, ATemporaryFolderIsNeeded) {
   const Scenario s = Parsed(kOne + "jobs: []\n");
   const char* before = std::getenv("TMPDIR");
