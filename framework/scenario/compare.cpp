@@ -100,7 +100,9 @@ void CompareMoment(Comparison& c, const Moment& expected, const MomentHistory& g
     c.Equal(what, std::optional(units), At(got.used, subject));
   }
   for (const auto& [node, gpus] : expected.free_gpus) {
-    c.Equal(when + "free GPUs of " + node, std::optional(gpus), At(got.free_gpus, node));
+    std::string what = when;
+    what.append("free GPUs of ").append(node);
+    c.Equal(what, std::optional(gpus), At(got.free_gpus, node));
   }
 }
 

@@ -101,6 +101,18 @@ std::string VerdictText(const scenario::Scenario& scenario, const scenario::Verd
   return out;
 }
 
+Result<std::pair<scenario::Scenario, scenario::Verdict>> Play(const Context& context,
+                                                              const std::string& file,
+                                                              const host::Options& options) {
+  const auto text = context.read_file(file);
+  if (!text) return text.error();
+  auto scenario = scenario::Parse(*text, file, context.read_file);
+  if (!scenario) return scenario.error();
+  auto verdict = scenario::Judge(*scenario, options);
+  if (!verdict) return verdict.error();
+  return std::pair(*std::move(scenario), *std::move(verdict));
+}
+
 }  // namespace
 
 int ScenarioRun(const Context& context, const Arguments& args) {
@@ -113,17 +125,17 @@ int ScenarioRun(const Context& context, const Arguments& args) {
   int code = kOk;
   Value::List results;
   for (const std::string& file : args.files) {
-    const auto text = context.read_file(file);
-    if (!text) return context.Fail(text.error());
-    const auto scenario = scenario::Parse(*text, file, context.read_file);
-    if (!scenario) return context.Fail(scenario.error());
-    const auto verdict = scenario::Judge(*scenario, options);
-    if (!verdict) return context.Fail(verdict.error());
-    if (!verdict->passed()) code = kFailed;
+    const auto played = Play(context, file, options);
+    if (!played) {  // the others are still worth to be seen
+      code = context.Fail(played.error());
+      continue;
+    }
+    const auto& [scenario, verdict] = *played;
+    if (!verdict.passed()) code = kFailed;
     if (args.format == Format::kTable) {
-      *context.out << VerdictText(*scenario, *verdict, args.show, context.colour) << std::flush;
+      *context.out << VerdictText(scenario, verdict, args.show, context.colour) << std::flush;
     } else {
-      results.push_back(ResultValue(*scenario, *verdict));
+      results.push_back(ResultValue(scenario, verdict));
     }
   }
   context.Printed(args, Value(std::move(results)));

@@ -72,6 +72,9 @@ TEST(ScenarioRun, WhatCannotBeRunIsAnError) {
   EXPECT_EQ(daemon.Cox({"scenario", "run", "wrong.yaml"}), kFailed);
   EXPECT_THAT(daemon.err.str(), HasSubstr("cox: wrong.yaml:1: "));
   daemon.File("a.yaml", kJobs);
+  EXPECT_EQ(daemon.Cox({"scenario", "run", "gone.yaml", "a.yaml", "--plugin-dir", COX_PLUGIN_DIR}),
+            kNoSuch);
+  EXPECT_EQ(daemon.out.str(), "PASS a.yaml  two\n") << "the others are run all the same";
   EXPECT_EQ(daemon.Cox({"scenario", "run", "a.yaml"}), kFailed) << "no built-in plugins here";
   EXPECT_THAT(daemon.err.str(), HasSubstr("quota_tree.so"));
 }
