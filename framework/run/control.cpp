@@ -9,6 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -26,7 +27,7 @@ namespace cox::run {
 namespace {
 
 constexpr size_t kLongestRequest = 2 << 20;  // a specification is at most 1 MiB
-constexpr size_t kMostClients = 256;
+constexpr size_t kMostClients = 256, kMostOfOneUser = 32;
 
 class Fd {
  public:
@@ -113,7 +114,13 @@ struct Client {
   std::string in, out;
   uint64_t waits_for = 0;  // number of the write that is not answered yet; 0 = none
   TimePoint give_up{};
-  bool closing = false;  // after `out` is sent
+  bool closing = false;  // when all that he asked is answered
+
+  // Why: who sends without reading, or more than he waits for, must cost no memory and no time of
+  // others. He is heard again when he has taken his last answer.
+  bool MayAsk() const { return out.empty() && waits_for == 0; }
+  bool HasLine() const { return in.find('\n') != std::string::npos; }
+  bool IsDone() const { return closing && MayAsk() && !HasLine(); }
 };
 
 }  // namespace
@@ -165,8 +172,10 @@ struct ControlServer::State {
       if (fd.get() < 0) return;
       ucred peer{};
       socklen_t size = sizeof peer;
-      if (clients.size() >= kMostClients ||
-          ::getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) {
+      if (::getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) continue;
+      if (const std::string full = NoRoomFor(peer.uid); !full.empty()) {
+        const std::string line = Wire(Unavailable(full));
+        static_cast<void>(::send(fd.get(), line.data(), line.size(), MSG_NOSIGNAL));
         continue;  // closes it
       }
       Client client;
@@ -176,35 +185,37 @@ struct ControlServer::State {
     }
   }
 
+  std::string NoRoomFor(uid_t uid) const {
+    if (clients.size() >= kMostClients) return "too many connections; try again";
+    const auto of_user =
+        std::ranges::count_if(clients, [&](const auto& c) { return c.second.uid == uid; });
+    if (static_cast<size_t>(of_user) < kMostOfOneUser) return "";
+    return "you have " + std::to_string(of_user) + " connections open; close some";
+  }
+
   void Read(Client& client) {
     char buffer[65536];
-    for (;;) {
-      const ssize_t n = ::recv(client.fd.get(), buffer, sizeof buffer, 0);
-      if (n > 0) {
-        client.in.append(buffer, static_cast<size_t>(n));
-        if (client.in.size() > kLongestRequest) {
-          client.out += Wire(InvalidArgument("a request is longer than 2 MiB"));
-          client.in.clear();
-          client.closing = true;
-          return;
-        }
-        continue;
-      }
-      if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    const ssize_t n = ::recv(client.fd.get(), buffer, sizeof buffer, 0);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (n <= 0) {
       client.closing = true;  // he has said all that he will; answers still go out
       return;
     }
+    client.in.append(buffer, static_cast<size_t>(n));
+    client.in.erase(0, client.in.find_first_not_of('\n'));  // blank lines
+    if (client.in.find('\n') <= kLongestRequest || client.in.size() <= kLongestRequest) return;
+    client.out += Wire(InvalidArgument("a request is longer than 2 MiB"));
+    client.in.clear();
+    client.closing = true;
   }
 
+  // One request: the next one has its turn after those of the others.
   void Handle(uint64_t id, Client& client) {
-    while (client.waits_for == 0) {
-      const size_t end = client.in.find('\n');
-      if (end == std::string::npos) return;
-      const std::string line = client.in.substr(0, end);
-      client.in.erase(0, end + 1);
-      if (line.empty()) continue;
-      if (auto answer = Request_(id, client, line)) client.out += Wire(*answer);
-    }
+    if (!client.MayAsk() || !client.HasLine()) return;
+    const size_t end = client.in.find('\n');
+    const std::string line = client.in.substr(0, end);
+    client.in.erase(0, client.in.find_first_not_of('\n', end));
+    if (auto answer = Request_(id, client, line)) client.out += Wire(*answer);
   }
 
   std::optional<Result<Json>> Request_(uint64_t id, Client& client, const std::string& line) {
@@ -260,21 +271,24 @@ struct ControlServer::State {
       if (n < 0) return errno == EAGAIN || errno == EINTR;
       client.out.erase(0, static_cast<size_t>(n));
     }
-    return !client.closing || client.waits_for != 0;
+    return !client.IsDone();
   }
 
   void Run() {
     while (!stop.load()) {
       std::vector<pollfd> polled = {{listener.get(), POLLIN, 0}, {mailbox->bell.get(), POLLIN, 0}};
       std::vector<uint64_t> order;
+      int patience_ms = 500;
       for (const auto& [id, client] : clients) {
-        short events = 0;
-        if (!client.closing) events |= POLLIN;
-        if (!client.out.empty()) events |= POLLOUT;
-        polled.push_back({client.fd.get(), events, 0});
+        const bool listens = client.MayAsk() && !client.HasLine() && !client.closing;
+        const auto events =
+            static_cast<short>((listens ? POLLIN : 0) | (client.out.empty() ? 0 : POLLOUT));
+        // Without an event poll() would still report that he hung up, again and again.
+        polled.push_back({events == 0 ? -1 : client.fd.get(), events, 0});
         order.push_back(id);
+        if (client.MayAsk() && client.HasLine()) patience_ms = 0;
       }
-      const int ready = ::poll(polled.data(), polled.size(), 500);
+      const int ready = ::poll(polled.data(), polled.size(), patience_ms);
       if (stop.load()) return;
       if (ready > 0 && (polled[0].revents & POLLIN) != 0) Accept();
       Deliver();
@@ -282,7 +296,7 @@ struct ControlServer::State {
         const auto it = clients.find(order[i]);
         Client& client = it->second;
         const short revents = polled[i + 2].revents;
-        if ((revents & POLLIN) != 0) Read(client);
+        if ((revents & (POLLIN | POLLHUP)) != 0 && client.MayAsk()) Read(client);
         GiveUp(client);
         Handle(order[i], client);
         const bool lost = (revents & (POLLERR | POLLNVAL)) != 0;

@@ -125,6 +125,8 @@ COX_JSON(Decision, generation, starts, evictions, nominations, waiting, wake_at)
 namespace cox::run {
 namespace {
 
+constexpr int kDeepest = 128;  // twice what a specification may have
+
 // nlohmann throws; nothing of ours does.
 template <class T>
 Result<T> Read(const Json& json, const char* what) {
@@ -138,8 +140,15 @@ Result<T> Read(const Json& json, const char* what) {
 }  // namespace
 
 Result<Json> ParseJson(std::string_view text, const std::string& what) {
+  // Why: a copy of a value recurses once a level, and anybody may send a request.
+  const auto shallow = [](int depth, Json::parse_event_t, const Json&) {
+    if (depth > kDeepest) {
+      throw std::length_error("nested deeper than " + std::to_string(kDeepest) + " levels");
+    }
+    return true;
+  };
   try {
-    return Json::parse(text);
+    return Json::parse(text, shallow);
   } catch (const std::exception& e) {
     return InvalidArgument(what + ": " + e.what());
   }

@@ -13,6 +13,7 @@ namespace {
 using TaskPtr = std::shared_ptr<const model::Task>;
 constexpr char kMask[] = "****";  // S13
 constexpr int kMostEvents = 1000;
+constexpr int64_t kMostTtl = 1'000'000'000;
 
 // ---- Arguments ----
 
@@ -466,10 +467,16 @@ Served PolicyCreate(const Desk& desk, Reply reply) {
   spec::NodePolicy policy;
   policy.tenant_scope = Flag(desk.args, "tenant_scope");
   policy.subject = policy.tenant_scope ? desk.peer.who.tenant : desk.peer.who.user;
-  policy.type = Text(desk.args, "type") == "NodeIn" ? spec::NodePolicyType::kNodeIn
-                                                    : spec::NodePolicyType::kNodeNotIn;
+  const std::string type = Text(desk.args, "type");
+  if (!type.empty() && type != "NodeIn" && type != "NodeNotIn") {
+    return Result<Json>(
+        InvalidArgument("args.type: \"" + type + "\" is neither NodeIn nor NodeNotIn (S72)"));
+  }
+  policy.type = type == "NodeIn" ? spec::NodePolicyType::kNodeIn : spec::NodePolicyType::kNodeNotIn;
   policy.node_names = Words(desk.args, "node_names");
-  policy.expires_at = desk.now + std::chrono::seconds(Number(desk.args, "ttl_seconds", 0));
+  // Clamped: nanoseconds of some 300 years are more than 64 bits, and would pass for an hour.
+  const int64_t ttl = Number(desk.args, "ttl_seconds", 0);
+  policy.expires_at = desk.now + std::chrono::seconds(std::clamp(ttl, -kMostTtl, kMostTtl));
   policy.reason = Text(desk.args, "reason");
   policy.source = "user " + desk.peer.who.user;
   if (desk.args.contains("job")) {  // S81: prefilled with the job's nodes

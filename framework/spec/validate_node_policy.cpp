@@ -1,5 +1,6 @@
 // Nodes to use and nodes to avoid, as objects and as a part of a job: S71-S76, D11.
-#include <algorithm>
+#include <string_view>
+#include <unordered_set>
 
 #include "spec/rules.hpp"
 #include "spec/text.hpp"
@@ -7,19 +8,34 @@
 namespace cox::spec {
 namespace {
 
-constexpr size_t kLongestNodeName = 253;
+constexpr size_t kLongestNodeName = 253, kLongestReason = 1024;
+constexpr size_t kMostNames = 65536;  // as in a site file
+constexpr size_t kMostWarnings = 10;  // each looks for the name that may have been meant
 
 void CheckNames(const std::string& path, const std::vector<std::string>& names,
                 const std::vector<std::string>& known, Verdict& verdict) {
   if (names.empty()) Reject(verdict, path, "is empty; name at least one node", "S72");
+  if (names.size() > kMostNames) {
+    return Reject(
+        verdict, path,
+        "has " + std::to_string(names.size()) + " names; at most " + std::to_string(kMostNames),
+        "S72");
+  }
+  const std::unordered_set<std::string_view> is_known(known.begin(), known.end());
+  size_t unknown = 0;
   for (size_t i = 0; i < names.size(); ++i) {
     if (!IsName(names[i], kLongestNodeName)) {
       Reject(verdict, At(path, i), Quote(names[i]) + " is not the name of a node", "S72");
-    } else if (!known.empty() && std::find(known.begin(), known.end(), names[i]) == known.end()) {
+    } else if (!known.empty() && !is_known.contains(names[i]) && ++unknown <= kMostWarnings) {
       Warn(verdict, At(path, i),
            Quote(names[i]) + " is not a node that is known here" + DidYouMean(names[i], known),
            "S72");
     }
+  }
+  if (unknown > kMostWarnings) {
+    Warn(verdict, path,
+         std::to_string(unknown - kMostWarnings) + " more names are not those of known nodes",
+         "S72");
   }
 }
 
@@ -60,6 +76,12 @@ Verdict Validate(const NodePolicy& policy, const Submitter& who, TimePoint now,
     Reject(verdict, "workloadTypes", "[" + Join(policy.workload_types) + "] is not [task]", "S72");
   }
   CheckExpiry(policy.expires_at, now, verdict);
+  if (policy.reason.size() > kLongestReason) {
+    Reject(verdict, "reason",
+           "has " + std::to_string(policy.reason.size()) + " bytes; at most " +
+               std::to_string(kLongestReason),
+           "S72");
+  }
   return verdict;
 }
 

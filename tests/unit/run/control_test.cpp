@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <thread>
@@ -215,6 +216,109 @@ TEST(Control, BadRequestsGetAnAnswerAndTheConnectionStays) {
     EXPECT_THAT(*huge, HasSubstr("longer than 2 MiB"));
   }
   EXPECT_EQ(d.Code("health"), "ok");
+}
+
+// A connection that says what it likes and reads when it likes.
+class Stranger {
+ public:
+  explicit Stranger(const std::string& path) : fd_(::socket(AF_UNIX, SOCK_STREAM, 0)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    EXPECT_EQ(::connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  }
+  ~Stranger() { ::close(fd_); }
+  Stranger(const Stranger&) = delete;
+  Stranger& operator=(const Stranger&) = delete;
+
+  void Say(std::string_view text) const {
+    while (!text.empty()) {
+      const ssize_t n = ::send(fd_, text.data(), text.size(), MSG_NOSIGNAL);
+      ASSERT_GT(n, 0);
+      text.remove_prefix(static_cast<size_t>(n));
+    }
+  }
+  void SayNoMore() const { ::shutdown(fd_, SHUT_WR); }
+  std::string Line() {
+    char buffer[4096];
+    size_t end = 0;
+    while ((end = heard_.find('\n')) == std::string::npos) {
+      const ssize_t n = ::recv(fd_, buffer, sizeof buffer, 0);
+      if (n <= 0) return "(gone)";
+      heard_.append(buffer, static_cast<size_t>(n));
+    }
+    std::string line = heard_.substr(0, end);
+    heard_.erase(0, end + 1);
+    return line;
+  }
+
+ private:
+  int fd_;
+  std::string heard_;
+};
+
+TEST(Regress, ADeeplyNestedRequestIsRefusedAndTheDaemonLives) {
+  Daemon d;
+  std::string deep = R"({"verb": "list", "args": {"x": )";
+  for (int i = 0; i < 300'000; ++i) deep += "[";
+  for (int i = 0; i < 300'000; ++i) deep += "]";
+  auto reply = Call(d.socket(), deep + "}}");
+  ASSERT_TRUE(reply) << reply.error().text;
+  EXPECT_THAT(*reply, HasSubstr("nested deeper than 128 levels"));
+  EXPECT_EQ(d.Code("health"), "ok");
+}
+
+TEST(Regress, MegabytesOfBlankLinesKeepNobodyWaiting) {
+  Daemon d;
+  Stranger stranger(d.socket());
+  stranger.Say(std::string(1 << 21, '\n'));
+  stranger.Say("{\"verb\": \"health\"}\n");
+  EXPECT_THAT(stranger.Line(), HasSubstr("turns"));
+}
+
+TEST(Regress, WhoAsksWithoutReadingWaitsAndIsAnsweredInOrder) {
+  Daemon d;
+  Stranger stranger(d.socket());
+  constexpr int kAsked = 1500;
+  std::string questions;
+  for (int i = 0; i < kAsked; ++i) {
+    questions += R"({"verb": "get", "args": {"job": "no)" + std::to_string(i) + "\"}}\n";
+  }
+  stranger.Say(questions);
+  stranger.SayNoMore();
+  EXPECT_EQ(d.Code("health"), "ok");
+  for (int i = 0; i < kAsked; ++i) {
+    EXPECT_THAT(stranger.Line(), HasSubstr("no job named no" + std::to_string(i) + "\""));
+  }
+  EXPECT_EQ(stranger.Line(), "(gone)");
+}
+
+TEST(Regress, OneUserCannotTakeAllConnections) {
+  Daemon d;
+  std::vector<std::unique_ptr<Stranger>> idle;
+  for (int i = 0; i < 32; ++i) idle.push_back(std::make_unique<Stranger>(d.socket()));
+  EXPECT_THAT(Stranger(d.socket()).Line(), HasSubstr("you have 32 connections open"));
+  idle.clear();
+  std::string code = "Unavailable";  // until the server has seen that they are gone
+  while (code == "Unavailable") code = d.Code("health");
+  EXPECT_EQ(code, "ok");
+}
+
+TEST(Regress, ANodePolicyOfCenturiesOrOfNoTypeIsRefused) {
+  Daemon d;
+  const Json nodes = {"n1"};
+  // In nanoseconds, this is an hour more than 64 bits hold.
+  for (const int64_t ttl : {int64_t{18446747673}, INT64_MAX, INT64_MIN}) {
+    EXPECT_THAT(d.Ask("nodepolicy_create",
+                      {{"type", "NodeIn"}, {"node_names", nodes}, {"ttl_seconds", ttl}})["text"]
+                    .get<std::string>(),
+                HasSubstr("is not between 1 minute and 72 hours"))
+        << ttl;
+  }
+  EXPECT_THAT(d.Ask("nodepolicy_create",
+                    {{"type", "Only"}, {"node_names", nodes}, {"ttl_seconds", 600}})["text"]
+                  .get<std::string>(),
+              HasSubstr("\"Only\" is neither NodeIn nor NodeNotIn"));
 }
 
 TEST(Control, AWriteThatIsNotAnsweredInTimeIsUnavailable) {
