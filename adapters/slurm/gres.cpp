@@ -6,6 +6,8 @@
 namespace cox::slurm {
 namespace {
 
+constexpr int64_t kMostGpus = 1'000'000'000;  // sums of these fit
+
 // At commas, but not at those inside "(IDX:0,2)".
 std::vector<std::string_view> Items(std::string_view gres) {
   std::vector<std::string_view> items;
@@ -49,6 +51,7 @@ Gpus ParseGpus(std::string_view gres) {
   for (const std::string_view text : Items(gres)) {
     Gpus one;
     if (!ParseItem(text, one) || one.count == 0) continue;
+    if (one.count < 0 || one.count > kMostGpus) return {-1, ""};
     total.type = total.count == 0 || total.type == one.type ? one.type : "";
     total.count += one.count;
   }
@@ -56,7 +59,7 @@ Gpus ParseGpus(std::string_view gres) {
 }
 
 std::string GresRequest(const Gpus& gpus) {
-  if (gpus.count == 0) return "";
+  if (gpus.count <= 0) return "";
   return "gres:gpu:" + (gpus.type.empty() ? "" : gpus.type + ":") + std::to_string(gpus.count);
 }
 

@@ -10,6 +10,8 @@
 namespace cox::slurm {
 namespace {
 
+constexpr int64_t kMostNumber = 1'000'000'000;
+
 std::vector<std::string> Split(std::string_view list, char separator) {
   std::vector<std::string> items;
   for (size_t begin = 0; begin <= list.size();) {
@@ -90,6 +92,13 @@ class Reader {
     if (const std::string* value = Take(key)) into = *value;
   }
 
+  void TakeNodes(const std::string& key, std::vector<std::string>& into) {
+    const std::string* value = Take(key);
+    if (value == nullptr) return;
+    into = ExpandNodes(*value);
+    if (into.empty()) Wrong("--cox-" + key + "=" + *value + ": names no node");
+  }
+
   bool TakeFlag(const std::string& key) {
     const std::string* value = Take(key);
     return value != nullptr && *value != "false";
@@ -116,8 +125,11 @@ class Reader {
     int64_t number = 0;
     const char* end = value->data() + value->size();
     const auto [rest, error] = std::from_chars(value->data(), end, number);
-    if (error == std::errc() && rest == end && !value->empty()) return number;
-    Wrong("--cox-" + key + "=" + *value + ": must be a whole number");
+    // The bound keeps sums of these within 64 bits.
+    const bool all = error == std::errc() && rest == end && !value->empty();
+    if (all && -kMostNumber <= number && number <= kMostNumber) return number;
+    Wrong("--cox-" + key + "=" + *value + ": must be a whole number, at most " +
+          std::to_string(kMostNumber));
     return std::nullopt;
   }
 
@@ -216,6 +228,7 @@ class Reader {
 
   void Flavors() {
     const Gpus asked = ParseGpus(record_.gres_per_node);
+    if (asked.count < 0) return Wrong(record_.gres_per_node + ": is not a number of GPUs");
     if (record_.gres_elsewhere.find("gpu") != std::string::npos)
       Wrong(record_.gres_elsewhere + ": GPUs are given per node here, write --gres=gpu:N");
     const std::string* list = Take("flavors");
@@ -264,9 +277,13 @@ class Reader {
     const int64_t tasks_per_node =
         record_.tasks_per_node > 0 ? record_.tasks_per_node
                                    : CeilDiv(std::max<int64_t>(record_.tasks, 1), job_.workers + 1);
-    const int64_t cpu_milli = tasks_per_node * std::max<int64_t>(record_.cpus_per_task, 1) * 1000;
+    // Bounded, so that their product is, too; no flavor has as much.
+    const int64_t cpus = std::min(
+        std::min(tasks_per_node, kMostNumber) * std::max<int64_t>(record_.cpus_per_task, 1),
+        kMostNumber);
+    const int64_t cpu_milli = cpus * 1000;
     const int64_t mem_mib =
-        std::max(record_.mem_per_node_mib, record_.mem_per_cpu_mib * cpu_milli / 1000);
+        std::max(record_.mem_per_node_mib, std::min(record_.mem_per_cpu_mib, kMostNumber) * cpus);
     std::string available;
     for (const spec::Flavor* flavor : Offered()) {
       const Resources& unit = flavor->unit;
@@ -300,8 +317,8 @@ class Reader {
 
   void Nodes() {
     std::vector<std::string> in = record_.required_nodes, not_in = record_.excluded_nodes;
-    if (const std::string* nodes = Take("node-in")) in = ExpandNodes(*nodes);
-    if (const std::string* nodes = Take("node-not-in")) not_in = ExpandNodes(*nodes);
+    TakeNodes("node-in", in);
+    TakeNodes("node-not-in", not_in);
     const auto ttl = TakeNumber("node-ttl");
     if (!in.empty() && !not_in.empty())
       Wrong(

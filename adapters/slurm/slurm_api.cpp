@@ -466,7 +466,9 @@ std::vector<std::string> ExpandNodes(std::string_view list) {
   std::vector<std::string> nodes;
   hostlist_t hosts = slurm_hostlist_create(std::string(list).c_str());
   if (hosts == nullptr) return nodes;
-  while (char* host = slurm_hostlist_shift(hosts)) {
+  while (nodes.size() <= kMostNodes) {
+    char* host = slurm_hostlist_shift(hosts);
+    if (host == nullptr) break;
     nodes.emplace_back(host);
     free(host);
   }

@@ -141,7 +141,9 @@ class Api {
 // Reads slurm.conf (`slurm_conf` "" = the installed one). Once a process.
 Result<std::unique_ptr<Api>> Connect(const std::string& slurm_conf);
 
-// "n[1-3],m7" <-> {"n1","n2","n3","m7"}; {} for text that is no node list.
+// "n[1-3],m7" <-> {"n1","n2","n3","m7"}; {} for text that is no node list. Of a longer list the
+// first kMostNodes + 1, which validation refuses: a few bytes may name more than memory holds.
+constexpr size_t kMostNodes = 65536;
 std::vector<std::string> ExpandNodes(std::string_view list);
 std::string CompressNodes(const std::vector<std::string>& nodes);
 

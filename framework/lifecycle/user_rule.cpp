@@ -5,26 +5,20 @@
 #include <algorithm>
 #include <csignal>
 #include <cstring>
-#include <regex>
 #include <string_view>
+
+#include "base/pattern.hpp"
 
 namespace cox::lifecycle {
 namespace {
 
-// Why: std::regex recurses once a character; a longer line could exhaust the stack.
-constexpr size_t kLongestLine = 2000;
-
 bool MatchesLog(const std::string& expression, std::string_view log) {
-  try {
-    const std::regex regex(expression, std::regex::ECMAScript);
-    while (!log.empty()) {
-      const size_t end = std::min(log.find('\n'), log.size());
-      const std::string_view line = log.substr(0, std::min(end, kLongestLine));
-      if (std::regex_search(line.begin(), line.end(), regex)) return true;
-      log.remove_prefix(std::min(end + 1, log.size()));
-    }
-  } catch (const std::regex_error&) {
-    return false;
+  const auto pattern = Pattern::Compile(expression);
+  if (!pattern) return false;
+  while (!log.empty()) {
+    const size_t end = std::min(log.find('\n'), log.size());
+    if (pattern->IsIn(log.substr(0, end))) return true;
+    log.remove_prefix(std::min(end + 1, log.size()));
   }
   return false;
 }

@@ -118,7 +118,7 @@ struct Ray {
 struct FailureRule {  // 2.1, first match wins; each list that is not empty must match
   std::vector<int64_t> on_exit_codes;
   std::vector<std::string> on_signals;  // "SIGKILL"
-  std::string on_log;                   // a regular expression (ECMAScript)
+  std::string on_log;                   // a regular expression (RE2)
   FailureAction action = FailureAction::kFail;
 };
 

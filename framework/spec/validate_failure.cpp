@@ -1,15 +1,15 @@
 // What happens when something breaks: S66, S67, S76 (exclude list), S108, the table of 2.1.
 #include <algorithm>
 #include <array>
-#include <regex>
 
+#include "base/pattern.hpp"
 #include "spec/rules.hpp"
 #include "spec/text.hpp"
 
 namespace cox::spec {
 namespace {
 
-constexpr size_t kLongestPattern = 1024;  // the compiler of patterns recurses
+constexpr size_t kLongestPattern = 1024;
 
 constexpr std::array kSignals = {"SIGHUP",  "SIGINT",  "SIGQUIT", "SIGILL",  "SIGTRAP", "SIGABRT",
                                  "SIGBUS",  "SIGFPE",  "SIGKILL", "SIGUSR1", "SIGSEGV", "SIGUSR2",
@@ -39,11 +39,9 @@ void CheckRule(const std::string& path, const FailureRule& rule, Verdict& verdic
                       std::to_string(kLongestPattern),
                   "S108");
   }
-  try {
-    const std::regex compiled(rule.on_log);
-  } catch (const std::regex_error& e) {
+  if (const auto compiled = Pattern::Compile(rule.on_log); !compiled) {
     Reject(verdict, path + ".onLog",
-           Quote(rule.on_log) + " is not a regular expression: " + e.what(), "S108");
+           Quote(rule.on_log) + " is not a regular expression: " + compiled.error().text, "S108");
   }
 }
 

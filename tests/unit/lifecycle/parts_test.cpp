@@ -130,11 +130,15 @@ TEST(UserRule, AnEmptyRuleOrABadExpressionMatchesNothing) {
   EXPECT_EQ(MatchRule({rule}, ExitCode(1)), uint32_t{COX_RULE_NONE});
 }
 
-TEST(UserRule, AVeryLongLineIsSearchedOnlyAtItsStart) {
+TEST(Regress, AnExpressionCannotHoldTheDecisionThread) {
   auto rule = Rule(spec::FailureAction::kRetry);
-  rule.on_log = "(a|b)*c";
   model::Exit exit;
-  exit.log_tail = std::string(1'000'000, 'a') + "\nc";
+  exit.log_tail = std::string(20'000, 'a') + "\nc";
+  for (const char* expression : {"(a*)*b", "(a|aa)+$b", "(.*)*x", "((a?){30}){30}b"}) {
+    rule.on_log = expression;
+    EXPECT_EQ(MatchRule({rule}, exit), uint32_t{COX_RULE_NONE}) << expression;
+  }
+  rule.on_log = "(a|b)*c";
   EXPECT_EQ(MatchRule({rule}, exit), uint32_t{COX_RULE_RETRY});
 }
 

@@ -173,6 +173,37 @@ TEST(NativeJob, WorkersAndNodesMustAgree) {
   EXPECT_EQ(Read(record, {{"workers", "3"}}).workers, 3);
 }
 
+TEST(Regress, AFewBytesDoNotNameMillionsOfNodes) {
+  std::string list;
+  for (int i = 0; i < 100; ++i) list += "m" + std::to_string(i) + "x[1-60000],";
+  EXPECT_EQ(ExpandNodes(list).size(), kMostNodes + 1);
+}
+
+TEST(Regress, ANodeListOfNothingIsNotTakenForNone) {
+  EXPECT_THAT(Refusal(Record(), {{"node-in", ",,,"}}),
+              HasSubstr("--cox-node-in=,,,: names no node"));
+  EXPECT_THAT(Refusal(Record(), {{"node-not-in", ""}, {"node-ttl", "600"}}),
+              HasSubstr("--cox-node-not-in=: names no node"));
+}
+
+TEST(Regress, NumbersBeyondReasonAreRefusedNotWrapped) {
+  const std::string most = std::to_string(INT64_MAX);
+  for (const char* option : {"workers", "grace", "max-retries", "hang-silence", "image-retries"}) {
+    EXPECT_THAT(Refusal(Record(), {{option, most}}), HasSubstr("at most 1000000000")) << option;
+  }
+  JobRecord record = Record();
+  for (const char* gres : {"gres:gpu:-1", "gres:gpu:9223372036854775807,gres:gpu:2",
+                           "gres:gpu:h100:-3,gres:gpu:h100:4"}) {
+    record.gres_per_node = gres;
+    EXPECT_THAT(Refusal(record), HasSubstr("is not a number of GPUs")) << gres;
+  }
+  record = Record();
+  record.mem_per_cpu_mib = INT64_MAX / 1000;
+  record.cpus_per_task = 65535;
+  record.tasks_per_node = INT32_MAX;
+  EXPECT_THAT(Refusal(record), HasSubstr("no flavor of pool"));
+}
+
 TEST(NativeJob, ManagedPartitionsAreThoseOfThePools) {
   const auto site = testing::TestSite();
   EXPECT_TRUE(IsManaged(*site, "train"));

@@ -638,8 +638,12 @@ std::vector<Row> Failure() {
              "SIGKILL? (S108)"}},
       {"S108_ABrokenPatternIsRejected",
        FailureRules(J::array({{{"onLog", "Loss (nan"}, {"action", "Retry"}}})),
-       {at + "rules[0].onLog: \"Loss (nan\" is not a regular expression: Mismatched '(' and ')' "
-             "in regular expression (S108)"}},
+       {at + "rules[0].onLog: \"Loss (nan\" is not a regular expression: missing ): "
+             "Loss (nan (S108)"}},
+      {"S108_AnExpressionThatLooksAroundIsRejected",
+       FailureRules(J::array({{{"onLog", "nan(?=x)"}, {"action", "Retry"}}})),
+       {at + "rules[0].onLog: \"nan(?=x)\" is not a regular expression: invalid perl operator: "
+             "(?= (S108)"}},
       {"S108_AnEndlessPatternIsRejected",
        FailureRules(J::array({{{"onLog", std::string(1025, '(')}, {"action", "Retry"}}})),
        {at + "rules[0].onLog: has 1025 characters; at most 1024 (S108)"}},

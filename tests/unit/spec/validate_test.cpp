@@ -176,6 +176,24 @@ TEST(Rules, S72_ABlockWithoutNodesIsRejected) {
   EXPECT_THAT(Objections(policy), ElementsAre("nodeNames: is empty; name at least one node (S72)"));
 }
 
+TEST(Regress, ALongListOfUnknownNodesIsWarnedOfBriefly) {
+  NodePolicy policy = Policy();
+  policy.node_names.clear();
+  for (int i = 0; i < 10'000; ++i) policy.node_names.push_back("x" + std::to_string(i));
+  const auto warnings = Texts(Validate(policy, Alice(), kNow, {"n1", "n2"}).warnings);
+  ASSERT_EQ(warnings.size(), 11U);
+  EXPECT_EQ(warnings.back(), "nodeNames: 9990 more names are not those of known nodes (S72)");
+}
+
+TEST(Regress, ANodePolicyOfMegabytesIsRefused) {
+  NodePolicy policy = Policy();
+  policy.reason = std::string(1025, 'r');
+  EXPECT_THAT(Objections(policy), ElementsAre("reason: has 1025 bytes; at most 1024 (S72)"));
+  policy.reason.clear();
+  policy.node_names.assign(65537, "n1");
+  EXPECT_THAT(Objections(policy), ElementsAre("nodeNames: has 65537 names; at most 65536 (S72)"));
+}
+
 TEST(Rules, S72_OnlyTasksAreWorkloads) {
   NodePolicy policy = Policy();
   policy.workload_types = {"task", "notebook"};
