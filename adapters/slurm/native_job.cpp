@@ -71,7 +71,8 @@ class Reader {
     Failures();
     Unsupported();
     for (const auto& [key, value] : options_)
-      if (!used_.contains(key)) Wrong("--cox-" + key + "=" + value + ": is not an option");
+      if (!used_.contains(key))
+        Wrong(std::string("--cox-") + key + "=" + value + ": is not an option");
     if (!wrong_.empty()) return InvalidArgument(wrong_);
     return job_;
   }

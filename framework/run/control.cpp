@@ -215,10 +215,10 @@ struct ControlServer::State {
     const size_t end = client.in.find('\n');
     const std::string line = client.in.substr(0, end);
     client.in.erase(0, client.in.find_first_not_of('\n', end));
-    if (auto answer = Request_(id, client, line)) client.out += Wire(*answer);
+    if (auto answer = AnswerTo(id, client, line)) client.out += Wire(*answer);
   }
 
-  std::optional<Result<Json>> Request_(uint64_t id, Client& client, const std::string& line) {
+  std::optional<Result<Json>> AnswerTo(uint64_t id, Client& client, const std::string& line) {
     auto request = ParseJson(line, "request");
     if (!request) return request.error();
     if (!request->is_object() || !request->contains("verb") || !(*request)["verb"].is_string()) {

@@ -177,6 +177,15 @@ struct Store::Database : Connection {
     if (::flock(lock, LOCK_EX | LOCK_NB) == 0) return {};
     return FailedPrecondition("store " + path + ": in use by another daemon; stop that one first");
   }
+  // SQLite goes on writing into a file that was removed; nobody would ever read it again.
+  Result<void> IsThere() const {
+    int moved = 0;
+    sqlite3_file_control(db(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+    if (moved == 0) return {};
+    return Unavailable("store " + file() +
+                       ": was moved or removed while in use; put it back, or restart the daemon "
+                       "to begin with what the batch system shows");
+  }
   int lock = -1;
 };
 
@@ -255,6 +264,7 @@ Result<Stored> Store::Load() {
 
 Result<void> Store::Save(const Batch& batch) {
   Connection& c = *db_;
+  if (auto there = db_->IsThere(); !there) return there.error();
   const auto write = [&] {
     {
       Statement s(c.db(), "INSERT OR REPLACE INTO tasks VALUES(?1,?2,?3,?4,?5,?6,?7)");

@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 
 #include "run/json.hpp"
@@ -189,6 +190,22 @@ TEST(Store, RefusesAFolderThatIsNotThere) {
 
 // A child saves batch after batch, each with task and event of the same number, and is killed in
 // the middle. Whatever is in the file then is whole batches, and all that it had confirmed.
+TEST(Regress, NothingIsSavedIntoAFileThatWasRemoved) {
+  TempDir dir;
+  const std::string file = dir / "cox.db";
+  auto store = Store::Open(file);
+  ASSERT_TRUE(store);
+  Batch batch;
+  batch.tasks[7] = ATask(7);
+  ASSERT_TRUE((*store)->Save(batch));
+  std::filesystem::rename(file, dir / "elsewhere.db");
+  const auto lost = (*store)->Save(batch);
+  ASSERT_FALSE(lost);
+  EXPECT_THAT(lost.error().text, HasSubstr("was moved or removed while in use"));
+  std::filesystem::rename(dir / "elsewhere.db", file);
+  EXPECT_TRUE((*store)->Save(batch));
+}
+
 TEST(Store, AKilledProcessLeavesTheLastWholeTransaction) {
   for (int round = 0; round < 5; ++round) {
     TempDir dir;
