@@ -183,8 +183,8 @@ struct Store::Database : Connection {
     sqlite3_file_control(db(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
     if (moved == 0) return {};
     return Unavailable("store " + file() +
-                       ": was moved or removed while in use; put it back, or restart the daemon "
-                       "to begin with what the batch system shows");
+                       ": was moved or removed while in use; put it back: a daemon that starts "
+                       "without it does not know the jobs it had taken up");
   }
   int lock = -1;
 };
