@@ -6,23 +6,26 @@
 namespace cox::cycle {
 namespace {
 
-Resources AtLeastZero(const Resources& r) {
-  return {std::max<int64_t>(r.cpu_milli, 0), std::max<int64_t>(r.mem_mib, 0),
-          std::max<int64_t>(r.gpu_milli, 0)};
+Resources AtLeast(const Resources& r, const Resources& least) {
+  return {std::max(r.cpu_milli, least.cpu_milli), std::max(r.mem_mib, least.mem_mib),
+          std::max(r.gpu_milli, least.gpu_milli)};
 }
+
+}  // namespace
 
 bool ComesBackSoon(const model::RunningJob& job, TimePoint now) {
   return job.leaving && (job.leaves_by == kNever || now < job.leaves_by + kLeaveMargin);
 }
-
-}  // namespace
 
 Board::Board(const model::Snapshot& snapshot)
     : snapshot_(snapshot),
       view_(snapshot),
       free_(snapshot.nodes.size()),
       coming_(snapshot.nodes.size()),
-      held_(snapshot.nodes.size()) {
+      held_(snapshot.nodes.size()),
+      reserved_(snapshot.nodes.size()),
+      ending_(snapshot.nodes.size()),
+      reserver_(snapshot.nodes.size(), COX_NONE) {
   for (uint32_t i = 0; i < free_.size(); ++i) {
     free_[i] = snapshot.nodes[i].capacity - snapshot.nodes[i].unmanaged;
   }
@@ -56,10 +59,15 @@ Board::Rank Board::RankOf(uint32_t node) const {
   return {room.gpu_milli, room.cpu_milli, room.mem_mib, node};
 }
 
-void Board::Leave(const model::RunningJob& job) {
-  for (const model::Replica& replica : job.placement.replicas) {
+void Board::Leave(TaskId task, const model::Placement& placement) {
+  for (const model::Replica& replica : placement.replicas) {
     const uint32_t node = view_.NodeRow(replica.node);
-    if (node != COX_NONE) Leave(node, replica.resources);
+    if (node == COX_NONE) continue;
+    Leave(node, replica.resources);
+    const uint32_t r = reserver_[node];
+    if (r != COX_NONE && reservations_[r].ending.contains(task.value)) {
+      Do({Change::What::kEnd, node, replica.resources * -1, 0});  // not counted twice
+    }
   }
 }
 
@@ -78,6 +86,44 @@ void Board::LookAhead(bool on) {
   ++version_;
   look_ahead_ = on;
   for (uint32_t i = 0; i < free_.size(); ++i) Refresh(i);
+}
+
+void Board::Reserve(Reservation reservation, std::span<const model::Placement* const> ending) {
+  const auto number = static_cast<uint32_t>(reservations_.size());
+  for (const auto& [node, room] : reservation.room) {
+    reserver_[node] = number;
+    reserved_[node] = room;
+  }
+  for (const model::Placement* placement : ending) {
+    for (const model::Replica& replica : placement->replicas) {
+      const uint32_t node = view_.NodeRow(replica.node);
+      if (node != COX_NONE && reserver_[node] == number) ending_[node] += replica.resources;
+    }
+  }
+  reservations_.push_back(std::move(reservation));
+}
+
+uint64_t Board::InTheWay(TimePoint end) const {
+  uint64_t mask = 0;
+  for (size_t r = 0; r < reservations_.size(); ++r) {
+    if (end > reservations_[r].from) mask |= uint64_t{1} << r;
+  }
+  return mask;
+}
+
+void Board::Respect(uint64_t reservations) {
+  const uint64_t changed = std::exchange(respected_, reservations) ^ reservations;
+  for (size_t r = 0; r < reservations_.size(); ++r) {
+    if ((changed >> r & 1) == 0) continue;
+    for (const auto& [node, room] : reservations_[r].room) Refresh(node);
+    ++version_;
+  }
+}
+
+void Board::EndsAt(uint32_t node, const Resources& r, TimePoint end) {
+  const uint32_t number = reserver_[node];
+  if (number == COX_NONE || end > reservations_[number].from) return;
+  Do({Change::What::kEnd, node, r, 0});
 }
 
 void Board::Do(const Change& change) {
@@ -101,13 +147,20 @@ void Board::Apply(const Change& change, int64_t sign) {
     case Change::What::kHold:
       held_[change.row] += change.amount * sign;
       break;
+    case Change::What::kEnd:
+      ending_[change.row] += change.amount * sign;
+      break;
   }
   Refresh(change.row);
 }
 
 Resources Board::Shown(uint32_t node) const {
-  const Resources kept = held_[node] - coming_[node];
-  return free_[node] - (look_ahead_ ? kept : AtLeastZero(kept));
+  Resources kept = held_[node] - coming_[node];
+  const Resources at_its_date = kept + reserved_[node] - ending_[node];
+  if (!look_ahead_) kept = AtLeast(kept, {});
+  const uint32_t r = reserver_[node];
+  const bool respected = r != COX_NONE && (respected_ >> r & 1) != 0;
+  return free_[node] - (respected ? AtLeast(kept, at_its_date) : kept);
 }
 
 void Board::Refresh(uint32_t node) {

@@ -5,12 +5,16 @@
 // plugins see always show the truth net of all changes. Two looks at the same board:
 //   now          room = free - what nominees need beyond the room that is coming back
 //   look ahead   room = free + coming back - kept for nominees: after the leaving jobs are gone
+// and a third: what a job may take that stays beyond the date of a reservation,
+//   respect      room <= what is free at that date - what is reserved
 // Nodes are kept in the order of their room, so that who finds none looks at none.
 #pragma once
 
 #include <compare>
 #include <cstdint>
+#include <map>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "base/resources.hpp"
@@ -22,6 +26,8 @@ namespace cox::cycle {
 // Killed processes may take a moment to be seen gone. A job that overstays its end by more than
 // this does not count as room that is coming back.
 constexpr Duration kLeaveMargin = std::chrono::seconds(60);
+
+bool ComesBackSoon(const model::RunningJob& job, TimePoint now);
 
 class Board {
  public:
@@ -45,9 +51,9 @@ class Board {
   uint64_t version() const { return version_; }
 
   struct Change {
-    enum class What { kUse, kLeave, kHold, kCharge } what;
+    enum class What { kUse, kLeave, kHold, kEnd, kCharge } what;
     uint32_t row;      // of the node; kCharge: of the ledger
-    Resources amount;  // kUse, kLeave, kHold
+    Resources amount;  // all but kCharge
     int64_t units;     // kCharge
   };
   void Use(uint32_t node, const Resources& r) { Do({Change::What::kUse, node, r, 0}); }
@@ -55,12 +61,30 @@ class Board {
   void Hold(uint32_t node, const Resources& r) { Do({Change::What::kHold, node, r, 0}); }
   void Charge(uint32_t row, int64_t units) { Do({Change::What::kCharge, row, {}, units}); }
 
-  // The room that `job` has comes back soon: it leaves, or this cycle evicts it.
-  void Leave(const model::RunningJob& job);
+  // The room that the task has comes back soon: it leaves, or this cycle evicts it.
+  void Leave(TaskId task, const model::Placement& placement);
+  void Leave(const model::RunningJob& job) { Leave(job.id, job.placement); }
   // Keeps nodes and units for a nominee; sign -1 gives them back.
   void Hold(const model::Owner& owner, const model::Placement& placement, int64_t sign = 1);
 
   void LookAhead(bool on);
+
+  // Room that a waiting job gets at `from`, when the tasks `ending` on its nodes have ended. No
+  // node is reserved twice; at most kReservations.
+  struct Reservation {
+    TimePoint from;
+    std::map<uint32_t, Resources> room;  // by node
+    std::set<uint64_t> ending;           // tasks
+  };
+  static constexpr size_t kReservations = 64;
+  void Reserve(Reservation reservation, std::span<const model::Placement* const> ending);
+  const std::vector<Reservation>& reservations() const { return reservations_; }
+  // Bit r: who stays until `end` would be in the way of reservation r.
+  uint64_t InTheWay(TimePoint end) const;
+  // What is shown is the room that leaves these reservations as they are.
+  void Respect(uint64_t reservations);
+  // Somebody who uses `r` of the node from now on ends at `end`.
+  void EndsAt(uint32_t node, const Resources& r, TimePoint end);
 
  private:
   friend class Trial;
@@ -78,8 +102,12 @@ class Board {
   const model::Snapshot& snapshot_;
   host::View view_;
   std::vector<Resources> free_, coming_, held_;  // by node; free: not used by anybody now
-  std::vector<int64_t> used_;                    // by ledger row, with what is held
-  std::set<Rank> by_room_;                       // every node
+  std::vector<Resources> reserved_, ending_;     // by node; ending: room that comes back by then
+  std::vector<uint32_t> reserver_;               // by node: reservation, COX_NONE = free for all
+  std::vector<Reservation> reservations_;
+  uint64_t respected_ = 0;
+  std::vector<int64_t> used_;  // by ledger row, with what is held
+  std::set<Rank> by_room_;     // every node
   std::vector<Change> journal_;
   uint64_t version_ = 0;
   bool look_ahead_ = false;

@@ -28,6 +28,24 @@ bool IsSorted(const Snapshot& s) {
                                 [](const auto& p) { return std::pair(p.scope, p.id); });
 }
 
+// None: the gang fits, as far as hardware and reservations go. Who found no room before finds none
+// now.
+const model::Blocker* Full(Round& round, const Bid& bid) {
+  Board& board = round.board;
+  const uint64_t reserved = board.InTheWay(round.end);
+  const Shape shape = ShapeOf(bid);
+  for (const uint64_t seen : {uint64_t{0}, reserved}) {
+    const auto known = round.no_room.find({seen, shape});
+    if (known != round.no_room.end()) return &known->second;
+  }
+  board.Respect(reserved);
+  if (Fits(board, bid)) return nullptr;
+  board.Respect(0);
+  const bool delays = reserved != 0 && Fits(board, bid);
+  const auto why = delays ? WouldDelay(round, reserved) : NoRoom(round, bid);
+  return &round.no_room.insert_or_assign({delays ? reserved : 0, shape}, why).first->second;
+}
+
 // Quota, nodes and room for one candidate. When it may start its seats are taken on the board;
 // otherwise bid.blockers says why not.
 std::optional<Seats> Try(Round& round, Bid& bid) {
@@ -38,11 +56,9 @@ std::optional<Seats> Try(Round& round, Bid& bid) {
     bid.blockers.push_back(std::move(*shortage));
     return std::nullopt;
   }
-  const Shape shape = ShapeOf(bid);
-  const auto known = round.no_room.find(shape);
-  if (known != round.no_room.end() || !Fits(round.board, bid)) {
-    if (known == round.no_room.end()) round.no_room.emplace(shape, NoRoom(round, bid));
-    bid.blockers.push_back(round.no_room.at(shape));
+  bid.lacks_room = true;
+  if (const model::Blocker* blocker = Full(round, bid)) {
+    bid.blockers.push_back(*blocker);
     bid.blockers.back().candidate = bid.index;
     return std::nullopt;
   }
@@ -54,6 +70,9 @@ std::optional<Seats> Try(Round& round, Bid& bid) {
 
 void Start(Round& round, const Bid& bid, const Seats& seats) {
   const model::PendingJob& job = round.job(bid);
+  for (const Seat& seat : seats) {
+    round.board.EndsAt(seat.node, bid.fields[seat.field].need, round.end);
+  }
   ChargeBid(round, bid);
   CountIdle(round, bid);
   round.decision.starts.push_back({job.id, job.attempt, ToPlacement(round, bid, seats)});
@@ -70,6 +89,7 @@ void Look(Round& round) {
     waiting.blockers.push_back(std::move(*blocker));
     return;
   }
+  round.end = EndOf(job, round.snapshot.now);
   const std::optional<model::Nomination> nominated = LetGo(round, row);
   std::vector<Bid> bids;
   bids.reserve(job.candidates.size());
@@ -85,6 +105,7 @@ void Look(Round& round) {
     }
   }
   Preempt(round, bids, nominated, waiting.blockers);
+  if (!round.nominees.contains(job.id.value)) Reserve(round, bids);
   round.again |= nominated && !round.nominees.contains(job.id.value);
   if (waiting.blockers.empty()) waiting.blockers.swap(bids.front().blockers);
   for (Bid& bid : bids) std::ranges::move(bid.blockers, std::back_inserter(waiting.blockers));

@@ -25,13 +25,6 @@ class LookingAhead {
   Board& board_;
 };
 
-// Only who has quota and lacks nothing but room may preempt, and only for capacity that is his.
-bool MayPreempt(const Bid& bid) {
-  return bid.admitted && !bid.fields.empty() &&
-         (bid.candidate->source == CapacityType::kReserved ||
-          bid.candidate->source == CapacityType::kOnDemand);
-}
-
 // "best n1: 4 GPU, ... after preempting all preemptible": the board shows them gone.
 std::string BestNode(const Round& round, const Bid& bid) {
   const Field& largest = *std::ranges::max_element(
@@ -97,6 +90,13 @@ model::Blocker WaitForNodes(Round& round, const Bid& bid, const Victims& victims
 
 }  // namespace
 
+// Only who has quota and lacks nothing but room may preempt, and only for capacity that is his.
+bool MayPreempt(const Bid& bid) {
+  return bid.admitted && !bid.fields.empty() &&
+         (bid.candidate->source == CapacityType::kReserved ||
+          bid.candidate->source == CapacityType::kOnDemand);
+}
+
 void Preempt(Round& round, std::vector<Bid>& bids, const std::optional<model::Nomination>& before,
              std::vector<model::Blocker>& blockers) {
   std::vector<Bid*> able;
@@ -112,6 +112,7 @@ void Preempt(Round& round, std::vector<Bid>& bids, const std::optional<model::No
   }
   if (able.empty()) return;
 
+  round.board.Respect(round.board.InTheWay(kNever));  // it starts later: nobody knows its end
   const LookingAhead looking_ahead(round.board);
   for (Bid* bid : able) {
     if (bid->fields.front().verdicts.empty()) JudgeNodes(round, *bid);

@@ -44,7 +44,8 @@ struct Bid {
   const model::Candidate* candidate = nullptr;
   std::vector<Field> fields;
   std::vector<uint32_t> field_of_role;
-  bool admitted = false;  // by quota
+  bool admitted = false;    // by quota
+  bool lacks_room = false;  // and nothing else
   std::vector<model::Blocker> blockers;
 };
 
@@ -88,8 +89,13 @@ struct Round {
   uint64_t told_version = 0;
 
   std::map<std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, uint32_t>, std::vector<uint8_t>>
-      usable;                               // by source, pool, flavor, GPU type, tenant
-  std::map<Shape, model::Blocker> no_room;  // shapes that found no room, and why
+      usable;              // by source, pool, flavor, GPU type, tenant
+  TimePoint end = kNever;  // of the job that is looked at, if it starts now
+  // Shapes that found no room, and why; by the reservations that were in the way.
+  std::map<std::pair<uint64_t, Shape>, model::Blocker> no_room;
+  std::vector<std::vector<uint8_t>> in_front;  // nodes usable to those who have a reservation
+  std::map<const std::vector<uint8_t>*, bool> behind;  // are some of these nodes among them?
+  int64_t dates_looked_for = 0;
   // Shapes that no lawful eviction helps, by the preemptor's priority and guarantee.
   std::map<std::tuple<Shape, spec::Priority, bool>, std::string> hopeless;
   bool again = false;                              // room came back after others had been looked at
@@ -144,7 +150,17 @@ model::Placement ToPlacement(const Round& round, const Bid& bid, const Seats& se
 void Preempt(Round& round, std::vector<Bid>& bids, const std::optional<model::Nomination>& before,
              std::vector<model::Blocker>& blockers);
 
-// 8 explain.cpp: why a bid found no place, for its owner (S47, S80).
+// 8 reserve.cpp: the first in line that waits for room gets a date or, where nobody knows one and
+// it has waited too long, nodes without one. No later job may delay it (D1-D3).
+void Reserve(Round& round, std::vector<Bid>& bids);
+// When it ends, if it starts now.
+TimePoint EndOf(const model::PendingJob& job, TimePoint now);
+// Why a job that stays longer may not take room that is free now.
+model::Blocker WouldDelay(const Round& round, uint64_t reservations);
+// preempt.cpp: may this bid send others away at all?
+bool MayPreempt(const Bid& bid);
+
+// 9 explain.cpp: why a bid found no place, for its owner (S47, S80).
 model::Blocker NoRoom(Round& round, const Bid& bid);
 void ExplainNodes(Round& round, Bid& bid);
 std::string Holders(Round& round, uint32_t ledger_row);

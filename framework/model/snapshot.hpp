@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,10 @@ struct PendingJob {
   spec::Priority priority = spec::Priority::kMedium;
   bool guaranteed = false;
   TimePoint submitted_at{};
+  TimePoint waiting_since{};  // of this attempt; zero = since it was submitted
   int64_t attempt = 0;
   TimePoint not_before{};  // back-off after a failure
+  std::optional<int64_t> time_limit_seconds;  // wall time, where the user states one
   bool held = false;       // by its owner or an administrator
   std::vector<Candidate> candidates;
 
@@ -44,7 +47,7 @@ struct RunningJob {  // everything charged
   int64_t attempt = 0;
   bool leaving = false;  // Preempting or Stopping: its nodes come back by `leaves_by`
   TimePoint leaves_by = kNever;
-  TimePoint ends_by = kNever;  // start + wall time, where one is known
+  TimePoint ends_by = kNever;  // start (or now, before it) + wall time, where one is known
   Placement placement;
 
   friend bool operator==(const RunningJob&, const RunningJob&) = default;

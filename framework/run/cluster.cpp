@@ -20,12 +20,14 @@ model::PendingJob PendingRow(const model::Task& task) {
   row.guaranteed = !task.job->scheduling.preemptible;
   row.submitted_at = task.submitted_at;
   row.attempt = task.attempt;
+  row.waiting_since = task.state_since;
   row.not_before = task.not_before;
+  row.time_limit_seconds = task.job->time_limit_seconds;
   row.candidates = task.candidates;
   return row;
 }
 
-model::RunningJob RunningRow(const model::Task& task) {
+model::RunningJob RunningRow(const model::Task& task, TimePoint now) {
   model::RunningJob row;
   row.id = task.id;
   row.name = task.name;
@@ -39,8 +41,9 @@ model::RunningJob RunningRow(const model::Task& task) {
   row.attempt = task.attempt;
   row.leaving = task.leaving;
   if (task.leaving) row.leaves_by = task.deadline;
-  if (task.job->time_limit_seconds && task.started_at != TimePoint{}) {
-    row.ends_by = task.started_at + std::chrono::seconds(*task.job->time_limit_seconds);
+  if (task.job->time_limit_seconds) {
+    const TimePoint start = task.started_at == TimePoint{} ? now : task.started_at;
+    row.ends_by = start + std::chrono::seconds(*task.job->time_limit_seconds);
   }
   row.placement = *task.placement;
   return row;
@@ -269,7 +272,7 @@ model::Snapshot Cluster::Freeze(TimePoint now, uint64_t generation, uint64_t see
   for (const auto& [id, seen] : live_) {
     const model::Task& task = *tasks_.at(id);
     if (task.placement) {
-      snapshot.running.push_back(RunningRow(task));
+      snapshot.running.push_back(RunningRow(task, now));
     } else if (task.state == model::State::kPending && !task.native_id.empty()) {
       snapshot.pending.push_back(PendingRow(task));
     }

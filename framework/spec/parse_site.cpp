@@ -68,6 +68,9 @@ class SiteReader {
       read("unknownTimeoutSeconds", site_.unknown_timeout_seconds);
       read("shadowedMountPaths", site_.shadowed_mount_warnings);
     });
+    top.Group("scheduling", [&](Reader& read) {
+      read("starvationBoundSeconds", site_.starvation_bound_seconds);
+    });
     ReadPlugins();
     ReadAdapter();
     return std::move(site_);

@@ -111,6 +111,7 @@ struct Site {
   int64_t default_pull_max_retries = 3;              // D16
   int64_t start_timeout_seconds = 300;               // Starting -> Pending GangStartTimeout
   int64_t unknown_timeout_seconds = 300;             // Unknown -> Failed NodeUnreachable
+  int64_t starvation_bound_seconds = 3600;           // 0 = none; see cycle/reserve.cpp
   std::vector<PluginConfig> plugins;
 
   // The block of the one adapter that runs here: `slurm:` or `kubernetes:`. Checked by the adapter

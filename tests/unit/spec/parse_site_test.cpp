@@ -69,6 +69,7 @@ TEST(ParseSite, DefaultsComeFromTheSchema) {
   EXPECT_EQ(site.default_pull_max_retries, 3);
   EXPECT_EQ(site.start_timeout_seconds, 300);
   EXPECT_EQ(site.unknown_timeout_seconds, 300);
+  EXPECT_EQ(site.starvation_bound_seconds, 3600);
   EXPECT_THAT(site.shadowed_mount_warnings, ElementsAre("/opt", "/workspace", "/usr"));
   EXPECT_FALSE(site.label_policy.enabled);
   EXPECT_EQ(site.adapter, "");
@@ -78,11 +79,13 @@ TEST(ParseSite, DefaultsComeFromTheSchema) {
 TEST(ParseSite, DefaultsCanBeSet) {
   const Site site = SiteOf(
       "defaults: {tenant: guests, imagePullMaxRetries: -1, startTimeoutSeconds: 5,\n"
-      "  unknownTimeoutSeconds: 6, shadowedMountPaths: [/bin]}\n");
+      "  unknownTimeoutSeconds: 6, shadowedMountPaths: [/bin]}\n"
+      "scheduling: {starvationBoundSeconds: 7}\n");
   EXPECT_EQ(site.default_tenant, "guests");
   EXPECT_EQ(site.default_pull_max_retries, -1);
   EXPECT_EQ(site.start_timeout_seconds, 5);
   EXPECT_EQ(site.unknown_timeout_seconds, 6);
+  EXPECT_EQ(site.starvation_bound_seconds, 7);
   EXPECT_THAT(site.shadowed_mount_warnings, ElementsAre("/bin"));
 }
 
