@@ -34,6 +34,7 @@ struct Eviction {  // of a whole gang
 struct Blocker {
   std::string code;    // "InsufficientQuota", "InsufficientResources", "Fragmented", "NodePolicy",
                        // "SpotUnavailable", "IdleUnavailable", "WaitingForPreemption",
+                       // "WouldDelayOther",
                        // "BackoffAfterFailure", "Held" (3.3)
   std::string text;    // for its owner: the level or nodes, the numbers, what would lift it
   std::string policy;  // ids of objects behind it
