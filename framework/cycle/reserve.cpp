@@ -17,7 +17,6 @@ namespace {
 
 // Looking for a date costs some visits of every node; that many jobs may try in a cycle.
 constexpr int64_t kMostLooks = 16;
-constexpr size_t kShown = 3;  // tasks or nodes that a text lists before it counts the rest
 
 struct Guest {    // on a node that the bid could use
   TimePoint end;  // the earliest moment at which its room may be there for the bid
@@ -51,8 +50,8 @@ TimePoint EndFor(const Round& round, const Bid& bid, const model::RunningJob& jo
 }
 
 // The first to end first. Who leaves anyway is room already; who starts in this cycle is a guest,
-// too.
-std::vector<Guest> FindGuests(const Round& round, const Bid& bid) {
+// too. `all`: those whose end nobody knows as well, at the end.
+std::vector<Guest> FindGuests(const Round& round, const Bid& bid, bool all) {
   std::vector<Guest> guests;
   const model::Snapshot& s = round.snapshot;
   for (uint32_t row = 0; row < s.running.size(); ++row) {
@@ -64,8 +63,9 @@ std::vector<Guest> FindGuests(const Round& round, const Bid& bid) {
     const auto job = std::ranges::lower_bound(s.pending, start.task, {}, &model::PendingJob::id);
     guests.push_back({EndOf(*job, s.now), job->id, &job->name, &start.placement});
   }
-  std::erase_if(guests,
-                [&](const Guest& guest) { return !Shares(round.board, bid, *guest.placement); });
+  std::erase_if(guests, [&](const Guest& guest) {
+    return (guest.end == kNever && !all) || !Shares(round.board, bid, *guest.placement);
+  });
   std::ranges::sort(guests, {}, [](const Guest& g) { return std::pair(g.end, g.task); });
   return guests;
 }
@@ -123,9 +123,17 @@ bool HasWaitedTooLong(const Round& round, const Bid& bid) {
          round.snapshot.now >= WaitsSince(round, bid) + Bound(round);
 }
 
+bool SomebodyLeaves(const Round& round) {
+  return !round.evicted.empty() || std::ranges::any_of(round.snapshot.running, [&](const auto& j) {
+    return ComesBackSoon(j, round.snapshot.now);
+  });
+}
+
 std::optional<Plan> MakePlan(Round& round, Bid& bid) {
+  const bool overdue = HasWaitedTooLong(round, bid);
+  const std::vector<Guest> guests = FindGuests(round, bid, overdue);
+  if (guests.empty() && !SomebodyLeaves(round)) return std::nullopt;
   if (bid.fields.front().verdicts.empty()) JudgeNodes(round, bid);
-  const std::vector<Guest> guests = FindGuests(round, bid);
   const auto unknown = std::ranges::find(guests, kNever, &Guest::end);
   Plan plan{kNever, {}, {}};
   std::optional<Seats> seats;
@@ -134,7 +142,7 @@ std::optional<Plan> MakePlan(Round& round, Bid& bid) {
     plan.from = *count == 0 ? round.snapshot.now : guests[*count - 1].end;
   }
   const bool dated = plan.from != kNever;
-  if (dated || HasWaitedTooLong(round, bid)) {
+  if (dated || overdue) {
     for (const Guest& guest : guests) {
       if (!dated || guest.end <= plan.from) plan.gone.push_back(guest);
     }
@@ -159,21 +167,12 @@ bool IsBehind(Round& round, const Bid& bid) {
   });
 }
 
-std::string List(const std::vector<std::string>& names) {
-  std::string text;
-  for (size_t i = 0; i < std::min(names.size(), kShown); ++i) {
-    text += (i == 0 ? "" : ", ") + names[i];
-  }
-  if (names.size() > kShown) text += " and " + std::to_string(names.size() - kShown) + " more";
-  return text;
-}
-
 std::string NodeNames(const Round& round, const Board::Reservation& reservation) {
   std::vector<std::string> names;
   for (const auto& [node, room] : reservation.room) {
     names.push_back(round.snapshot.nodes[node].name);
   }
-  return List(names);
+  return Names(names);
 }
 
 // For the owner of the job that has the reservation.
@@ -185,7 +184,7 @@ std::string Promise(const Round& round, const Bid& bid, const Board::Reservation
   }
   return "; protected since " + Utc(WaitsSince(round, bid) + Bound(round)) + ": " + kept +
          "; waiting for " + Count(static_cast<int64_t>(awaited.size()), "job") + ": " +
-         List(awaited);
+         Names(awaited);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "cycle/text.hpp"
 
+#include <algorithm>
+
 namespace cox::cycle {
 namespace {
 
@@ -24,6 +26,16 @@ std::string Amount(const Resources& r) {
   text += Thousandths(r.cpu_milli) + " CPU, ";
   return text + (r.mem_mib % 1024 == 0 ? std::to_string(r.mem_mib / 1024) + " GiB"
                                        : std::to_string(r.mem_mib) + " MiB");
+}
+
+std::string Names(const std::vector<std::string>& names) {
+  constexpr size_t kShown = 3;
+  std::string text;
+  for (size_t i = 0; i < std::min(names.size(), kShown); ++i) {
+    text += (i == 0 ? "" : ", ") + names[i];
+  }
+  if (names.size() > kShown) text += " and " + std::to_string(names.size() - kShown) + " more";
+  return text;
 }
 
 std::string Utc(TimePoint t) {
