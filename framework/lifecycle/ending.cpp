@@ -1,14 +1,17 @@
 // How an attempt is judged once its last process is gone, and what comes next (semantics 2.1).
-#include <algorithm>
 #include <csignal>
 #include <cstring>
 
+#include "base/backoff.hpp"
 #include "lifecycle/stepper.hpp"
 #include "lifecycle/user_rule.hpp"
 #include "lifecycle/uuid.hpp"
 
 namespace cox::lifecycle {
 namespace {
+
+constexpr Duration kFirstWait = std::chrono::seconds(10);  // after a gang that did not start
+constexpr Duration kLastWait = std::chrono::seconds(360);
 
 cox_str View(const std::string& text) {
   return {text.data(), text.size()};
@@ -83,11 +86,6 @@ std::string Forbids(const model::Task& task, const host::FaultVerdict& verdict, 
   return "";
 }
 
-Duration BackOff(Duration first, Duration most, int64_t failures) {
-  for (int64_t i = 1; i < failures && first < most; ++i) first *= 2;
-  return std::min(first, most);
-}
-
 // The first failing replica's exit is the cause; what comes later is its echo. But a later report
 // may know more about the same end.
 void Complete(model::Exit& first, const model::Exit& later) {
@@ -147,8 +145,7 @@ void Stepper::End(const model::Exit* exit, bool restartable, const std::string& 
     }
     Record(&launch, "", "GangStartTimeout", launch.detail, "Start again");
     ReleasePlacement();
-    task_.not_before =
-        now_ + BackOff(std::chrono::seconds(10), std::chrono::seconds(360), task_.start_failures);
+    task_.not_before = now_ + Backoff(kFirstWait, kLastWait, task_.start_failures - 1);
     Enter(State::kRetrying, "GangStartTimeout", launch.detail, true);
     return Give(model::Requeue{task_.attempt + 1});
   }
@@ -172,11 +169,10 @@ void Stepper::NotStarted(const std::string& reason, const std::string& text) {
                  "it did not start " + std::to_string(task_.start_failures) + " times in a row");
   }
   ReleasePlacement();
+  const int64_t before = task_.start_failures - 1;
   task_.not_before =
-      now_ +
-      (timed_out
-           ? BackOff(std::chrono::seconds(10), std::chrono::seconds(360), task_.start_failures)
-           : BackOff(std::chrono::seconds(1), std::chrono::seconds(60), task_.start_failures));
+      now_ + (timed_out ? Backoff(kFirstWait, kLastWait, before)
+                        : Backoff(std::chrono::seconds(1), std::chrono::seconds(60), before));
   Enter(State::kPending, reason, text, true);
 }
 

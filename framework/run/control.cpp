@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <pwd.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -20,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/account.hpp"
 #include "run/json.hpp"
 #include "run/verbs.hpp"
 
@@ -70,13 +70,10 @@ std::string Wire(const Result<Json>& result) {
 }
 
 Result<std::string> NameOfUid(uid_t uid) {
-  std::vector<char> buffer(16384);
-  passwd entry{};
-  passwd* found = nullptr;
-  if (::getpwuid_r(uid, &entry, buffer.data(), buffer.size(), &found) != 0 || found == nullptr) {
-    return Forbidden("uid " + std::to_string(uid) + " is in no password database");
-  }
-  return std::string(entry.pw_name);
+  auto account = FindAccount(uid);
+  if (!account && account.error().code == Code::kNotFound) return Forbidden(account.error().text);
+  if (!account) return account.error();
+  return std::move(account->name);
 }
 
 // Answers on their way from the decision thread to the server's. Outlives both ends: a late answer

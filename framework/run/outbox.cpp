@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/backoff.hpp"
+
 namespace cox::run {
 namespace {
 
@@ -75,10 +77,7 @@ std::optional<Outbox::Settled> Outbox::Settle(const model::Outcome& outcome, Tim
   if (outcome.error && outcome.error->code == Code::kUnavailable) {
     if (annotation) next_annotation_.try_emplace(task, *std::move(annotation));
     Retry& retry = retries_[key];
-    Duration wait = kFirstRetry;
-    for (int i = 0; i < retry.failures && wait < kLastRetry; ++i) wait *= 2;
-    ++retry.failures;
-    retry.at = now + std::min(wait, kLastRetry);
+    retry.at = now + Backoff(kFirstRetry, kLastRetry, retry.failures++);
     retry.waits = true;
     return std::nullopt;
   }
