@@ -174,7 +174,7 @@ void Stepper::Lingers(const model::Observation& seen) {
   if (seen.cancelled) {
     task_.stopped_by = seen.cancelled_by;
     Leave(now_ + limits_.kill_timeout);
-    Enter(State::kStopping, "StoppedBy", "StoppedBy=" + seen.cancelled_by);
+    Enter(State::kStopping, "StopRequested", "StoppedBy=" + seen.cancelled_by);
     return;
   }
   task_.pending_exit = seen.exit;

@@ -133,7 +133,7 @@ void Stepper::On(const Stop& event) {
   }
   const bool already_leaving = task_.leaving;
   const bool may_not_have_started = task_.state == State::kAdmitted;
-  Enter(State::kStopping, "StoppedBy", message);
+  Enter(State::kStopping, "StopRequested", message);
   if (already_leaving) return;  // the Kill of whatever made it leave stays due
   if (may_not_have_started) {
     KillNow();

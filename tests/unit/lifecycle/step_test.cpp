@@ -316,6 +316,17 @@ TEST(Stopping, BySomebodyInEveryStateEndsInStoppedAndFreesEverything) {
   }
 }
 
+TEST(Stopping, TheRequestAndTheEndHaveTheirOwnReasons) {
+  World w = InState(State::kRunning);
+  w.Do(Stop{"root"});
+  EXPECT_EQ(w.task().state, State::kStopping);
+  EXPECT_EQ(w.task().reason, "StopRequested");
+  w.Do(w.Ends(143));
+  EXPECT_EQ(w.task().state, State::kStopped);
+  EXPECT_EQ(w.task().reason, "StoppedBy");
+  EXPECT_EQ(w.task().message, "StoppedBy=root");
+}
+
 TEST(Stopping, NeverIsRetried) {
   World w = InState(State::kPreempting);
   w.Do(Stop{"alice"}).Do(w.Ends(1));
