@@ -29,7 +29,6 @@ struct PendingJob {
   int64_t attempt = 0;
   TimePoint not_before{};  // back-off after a failure
   std::optional<int64_t> time_limit_seconds;  // wall time, where the user states one
-  bool held = false;       // by its owner or an administrator
   std::vector<Candidate> candidates;
 
   friend bool operator==(const PendingJob&, const PendingJob&) = default;

@@ -106,7 +106,7 @@ class Options(bed.BedTest):
 
     def test_native_fields_are_asked_along(self):
         done = self.sbatch("-N2", "-t", "90", "-A", "nlp", "-J", "llama", "--gres=gpu:h100:8", "-c4",
-                           "--mem=2G", "-x", "n1", "-d", "after:1", "-p", "train", "--exclusive", "-H")
+                           "--mem=2G", "-x", "n1", "-d", "after:1", "-p", "train", "--exclusive")
         self.assertEqual(done.code, 0, done.err)
         request = self.daemon.requests[0]
         job = request["job"]
@@ -117,7 +117,7 @@ class Options(bed.BedTest):
                           "time_limit_s": 5400, "kind": "batch", "options": {}})
         self.assertEqual(job["slurm"], {"tres_per_node": "gres:gpu:h100:8", "cpus_per_task": 4,
                                         "max_nodes": 2, "mem_mib_per_node": 2048, "exclude": "n1", "min_cpus": 8,
-                                        "dependency": "after:1", "exclusive": 1, "hold": 1})
+                                        "dependency": "after:1", "exclusive": 1})
 
 
 if __name__ == "__main__":

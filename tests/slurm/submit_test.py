@@ -47,14 +47,16 @@ class Submit(bed.BedTest):
             self.assertIn(f"{command[0]}: error: {text}\n", done.err)
         self.assertEqual(self.root("squeue", "-h").out.count("h900"), 0)
 
-    def test_arrays_het_jobs_and_mixed_partitions_are_refused_in_words(self):
+    def test_arrays_het_jobs_holds_and_mixed_partitions_are_refused_in_words(self):
         array = self.sbatch("-a", "1-3")
         self.assertIn("cox: job arrays are not supported in a managed partition", array.err)
         het = self.user("salloc", "-N1", ":", "-N1", "true")
         self.assertIn("cox: heterogeneous jobs are not supported in a managed partition", het.err)
         mixed = self.sbatch("-p", "train,foreign")
         self.assertIn("cox: a job may not name partitions of Coxswain together with others", mixed.err)
-        self.assertTrue(array.code and het.code and mixed.code)
+        held = self.sbatch("--hold")
+        self.assertIn("cox: --hold is not supported in a managed partition", held.err)
+        self.assertTrue(array.code and het.code and mixed.code and held.code)
         self.assertEqual(self.daemon.requests, [])
 
     def test_dependencies_and_begin_times_pass(self):

@@ -131,7 +131,6 @@ Request RequestOf(const job_desc_msg_t& job, const std::string& partition,
   number("min_cpus", job.min_cpus, NO_VAL);
   if (job.begin_time != 0) number("begin_unix_s", static_cast<uint64_t>(job.begin_time), 0);
   if (job.shared == 0) number("exclusive", 1, 0);
-  if (job.priority == 0) number("hold", 1, 0);  // the user's own; ours comes later
   if (job.pn_min_memory != NO_VAL64)
     number((job.pn_min_memory & MEM_PER_CPU) != 0 ? "mem_mib_per_cpu" : "mem_mib_per_node",
            job.pn_min_memory & ~MEM_PER_CPU, 0);

@@ -86,16 +86,6 @@ TEST(Admit, ABlockedQueueIsAskedInFewCallsAndEqualAsksAreExplainedOnce) {
   }
 }
 
-TEST(Eligible, AHeldJobWaitsForItsRelease) {
-  World w;
-  w.Node("n1", 8);
-  w.Pending("j", {}).held = true;
-  auto plugins = BuiltIns();
-  const Decision d = w.Decide(plugins);
-  EXPECT_EQ(Codes(d, {1}), "Held");
-  EXPECT_EQ(d.wake_at, std::nullopt);
-}
-
 TEST(Eligible, ABackOffEndsByItsTimer) {
   World w;
   w.Node("n1", 8);

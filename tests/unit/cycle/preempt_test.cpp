@@ -279,10 +279,10 @@ TEST(Nominate, D7_ACancelledPreemptorsNodesAreFreeInTheSameCycle) {
   EXPECT_TRUE(d.nominations.empty());
 }
 
-TEST(Nominate, AHeldPreemptorKeepsNothing) {
+TEST(Nominate, APreemptorThatBacksOffKeepsNothing) {
   TwoNodes t;
   Gone(t.w, "A");
-  t.w.snapshot.pending[0].held = true;
+  t.w.snapshot.pending[0].not_before = At(100'000);
   t.w.Pending("C", {.gpus = 4});
   EXPECT_EQ(Starts(t.w.Decide(t.plugins), t.w), "C@n1");
 }
