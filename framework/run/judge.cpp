@@ -83,16 +83,17 @@ Judgement AdmissionCheck(const spec::Site& site, host::Plugins& plugins, const s
   return judgement;
 }
 
-Judgement Judge::Check(const std::string& user, const spec::TrainingJob& job) const {
+Judgement Judge::Check(const std::string& user, const spec::TrainingJob& job,
+                       Duration timeout) const {
   // Shared: an answer that comes after the deadline must still find its promise.
   auto answer = std::make_shared<std::promise<Judgement>>();
   std::future<Judgement> future = answer->get_future();
   post_({user, job, [answer](Judgement judgement) { answer->set_value(std::move(judgement)); }});
-  if (future.wait_for(timeout_) == std::future_status::ready) return future.get();
+  if (future.wait_for(timeout) == std::future_status::ready) return future.get();
   Judgement judgement;
   judgement.unavailable =
       "the scheduler did not answer within " +
-      std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(timeout_).count()) +
+      std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(timeout).count()) +
       " ms";
   return judgement;
 }

@@ -39,14 +39,12 @@ Judgement AdmissionCheck(const spec::Site& site, host::Plugins& plugins, const s
 class Judge {
  public:
   // `post` is Loop::Ask in the product.
-  Judge(std::function<void(JudgeRequest)> post, Duration timeout)
-      : post_(std::move(post)), timeout_(timeout) {}
+  explicit Judge(std::function<void(JudgeRequest)> post) : post_(std::move(post)) {}
 
-  Judgement Check(const std::string& user, const spec::TrainingJob& job) const;
+  Judgement Check(const std::string& user, const spec::TrainingJob& job, Duration timeout) const;
 
  private:
   std::function<void(JudgeRequest)> post_;
-  Duration timeout_;
 };
 
 }  // namespace cox::run

@@ -37,6 +37,9 @@ struct LoopParts {  // all outlive the loop
   Log* log = nullptr;            // nullptr: nothing is logged
   Config config;
   std::function<Result<Config>()> reload;  // what SIGHUP and `cox reload` load
+  // The loop has taken a reloaded configuration over; whoever else uses the site follows here.
+  // Decision thread, before anything is decided with it.
+  std::function<void(const Config&)> reloaded;
   uint64_t seed = 1;
   size_t keep_ended = 10'000;  // ended tasks that are still known; older ones are forgotten
 };

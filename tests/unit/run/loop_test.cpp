@@ -6,7 +6,9 @@
 namespace cox::run::test {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 TEST(Loop, DecidesNothingBeforeTheFirstBaseline) {
   Rig rig;
@@ -221,12 +223,14 @@ TEST(Loop, ReloadIsAllOrNothing) {
   EXPECT_THAT(answer.error().text, HasSubstr("no_such_plugin"));
   EXPECT_EQ(rig.Task(1).state, State::kPending);
   EXPECT_EQ(rig.view()->counters.reload_errors, 1u);
+  EXPECT_THAT(rig.reloaded, IsEmpty());
 
   rig.reload_text = SiteText(32);
   rig.loop->Ask(ReloadRequest{keep});
   rig.Settle();
   EXPECT_TRUE(answer);
   EXPECT_EQ(rig.Task(1).state, State::kRunning) << "the larger quota is in effect at once";
+  EXPECT_THAT(rig.reloaded, ElementsAre(rig.view()->site));
 }
 
 TEST(Loop, AReloadThatTakesAFlavorAwayLeavesTheJobWaitingWithAReason) {
@@ -320,8 +324,8 @@ TEST(Loop, RunTurnsOnItsOwnThreadUntilStopped) {
   (*loop)->sink().Post(batch.All());
   std::thread thread([&] { (*loop)->Run(); });
 
-  Judge judge([&](JudgeRequest r) { (*loop)->Ask(std::move(r)); }, std::chrono::seconds(60));
-  const Judgement judged = judge.Check("alice", *Job());
+  const Judge judge([&](JudgeRequest r) { (*loop)->Ask(std::move(r)); });
+  const Judgement judged = judge.Check("alice", *Job(), std::chrono::seconds(60));
   EXPECT_EQ(judged.refused, "");
   EXPECT_EQ(judged.unavailable, "");
 
@@ -338,9 +342,9 @@ TEST(Loop, RunTurnsOnItsOwnThreadUntilStopped) {
 }
 
 TEST(Judge, SaysSoWhenNobodyAnswersInTime) {
-  Judge judge([](const JudgeRequest&) {}, std::chrono::milliseconds(1));
-  const Judgement judged = judge.Check("alice", *Job());
-  EXPECT_THAT(judged.unavailable, HasSubstr("did not answer"));
+  const Judge judge([](const JudgeRequest&) {});
+  const Judgement judged = judge.Check("alice", *Job(), std::chrono::milliseconds(1));
+  EXPECT_THAT(judged.unavailable, HasSubstr("did not answer within 1 ms"));
 }
 
 }  // namespace

@@ -305,7 +305,8 @@ struct Rig {
   HandClock clock;
   FakeBatch batch;
   std::string site_text;
-  std::string reload_text;  // "" = the same
+  std::string reload_text;                                  // "" = the same
+  std::vector<std::shared_ptr<const spec::Site>> reloaded;  // as the loop took them over
   size_t keep_ended = 100;
   std::unique_ptr<Recorder> recorder;
   std::unique_ptr<Store> store;
@@ -328,6 +329,7 @@ struct Rig {
       return MakeConfig(reload_text.empty() ? site_text : reload_text, "site.yaml",
                         PluginOptions());
     };
+    parts.reloaded = [this](const Config& config) { reloaded.push_back(config.site); };
     auto made = Loop::Create(std::move(parts));
     ASSERT_TRUE(made) << made.error().text;
     loop = *std::move(made);
