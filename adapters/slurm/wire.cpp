@@ -2,12 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "spec/schema.hpp"
-
 namespace cox::slurm {
-
-extern const char kSettingsSchema[];
-
 namespace {
 
 using nlohmann::json;
@@ -44,6 +39,7 @@ Question Read(const json& line) {
   Question question;
   question.op = line.at("op").get<std::string>();
   if (question.op != "submit") return question;
+  question.timeout = std::chrono::milliseconds(line.value("timeout_ms", int64_t{100}));
   const json& job = line.at("job");
   question.uuid = job.at("uuid").get<std::string>();
   question.options = job.value("options", Options());
@@ -104,10 +100,10 @@ std::string OptionsJson(const Options& options) {
   return json(options).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-Result<Settings> ParseSettings(std::string_view block, std::string_view position) {
-  Result<std::string> whole = spec::ValidateAndDefault(block, position, kSettingsSchema);
-  if (!whole) return whole.error();
-  const json value = json::parse(*whole, nullptr, false);
+Result<Settings> SettingsOf(const spec::Site& site) {
+  if (site.adapter != "slurm")
+    return InvalidArgument("slurm: is missing in the site file; `slurm: {}` takes every default");
+  const json value = json::parse(site.adapter_json, nullptr, false);
   if (value.is_discarded()) return Internal("settings: the validated text is not JSON");
   Settings settings;
   settings.slurm_conf = value["slurmConf"];

@@ -11,11 +11,13 @@
 #include "base/result.hpp"
 #include "slurm/native_job.hpp"
 #include "slurm/slurm_api.hpp"
+#include "spec/site.hpp"
 
 namespace cox::slurm {
 
 struct Question {
-  std::string op;  // "submit" or "kick"
+  std::string op;                          // "submit" or "kick"
+  std::chrono::milliseconds timeout{100};  // later nobody listens any more
   std::string uuid;
   JobRecord record;  // what was asked for; uid, but no user name
   Options options;
@@ -36,12 +38,13 @@ std::string DoneLine();
 Result<Options> ParseOptions(std::string_view json);
 std::string OptionsJson(const Options& options);
 
-struct Settings {  // the site file's `slurm:` block; defaults in settings.schema.json
+struct Settings {  // the site file's `slurm:` block; defaults in the site's schema
   std::string slurm_conf;
   std::chrono::milliseconds poll, verify;
   std::string submit_socket, control_socket;
   std::string state_dir, plugin_dir;
 };
-Result<Settings> ParseSettings(std::string_view block, std::string_view position);
+// The error is a site file without that block: it is no Slurm's.
+Result<Settings> SettingsOf(const spec::Site& site);
 
 }  // namespace cox::slurm

@@ -114,11 +114,10 @@ struct Site {
   int64_t starvation_bound_seconds = 3600;           // 0 = none; see cycle/reserve.cpp
   std::vector<PluginConfig> plugins;
 
-  // The block of the one adapter that runs here: `slurm:` or `kubernetes:`. Checked by the adapter
-  // with spec/schema.hpp.
-  std::string adapter;  // "slurm"; empty when the file has no block
+  // The block of the one adapter that runs here, checked and complete like the rest of the file.
+  std::string adapter;  // "slurm" or "kubernetes"; empty when the file has no block
   std::string adapter_json = "{}";
-  std::string adapter_position;  // file:line of the block, for its error messages
+  std::string adapter_position;  // file:line of the block, for messages about it
 
   // Slurm gives a job each node once, so there two replicas of a gang never share one (decision
   // 0052). A pod per replica may.

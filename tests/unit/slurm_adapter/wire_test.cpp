@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "spec/parse.hpp"
+
 namespace cox::slurm {
 namespace {
 
@@ -72,16 +74,20 @@ TEST(Wire, OptionsReadBack) {
   EXPECT_FALSE(ParseOptions(R"({"a":1})"));
 }
 
-TEST(Wire, SettingsHaveDefaultsAndRefuseWhatTheyDoNotKnow) {
-  const auto settings = ParseSettings("{}", "site.yaml:9");
+TEST(Wire, SettingsAreTheSlurmBlockOfTheSiteWithItsDefaults) {
+  const auto site = spec::ParseSite("region: r\ncluster: c\nslurm: {pollMs: 70}\n", "site.yaml");
+  ASSERT_TRUE(site) << site.error().text;
+  const auto settings = SettingsOf(*site);
   ASSERT_TRUE(settings) << settings.error().text;
-  EXPECT_EQ(settings->poll.count(), 500);
+  EXPECT_EQ(settings->poll.count(), 70);
   EXPECT_EQ(settings->verify.count(), 3000);
   EXPECT_EQ(settings->state_dir, "/var/lib/coxswain");
-  const auto wrong = ParseSettings("poll: 3", "site.yaml:9");
-  ASSERT_FALSE(wrong);
-  EXPECT_THAT(wrong.error().text, HasSubstr("site.yaml:9"));
-  EXPECT_FALSE(ParseSettings("pollMs: 1", "site.yaml:9"));
+}
+
+TEST(Wire, ASiteWithoutASlurmBlockIsNoSlurms) {
+  const auto settings = SettingsOf(*spec::ParseSite("region: r\ncluster: c\n", "site.yaml"));
+  ASSERT_FALSE(settings);
+  EXPECT_THAT(settings.error().text, HasSubstr("`slurm: {}`"));
 }
 
 }  // namespace

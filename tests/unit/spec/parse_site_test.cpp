@@ -141,12 +141,20 @@ TEST(ParseSite, APluginKeepsItsConfigurationAndWhereItStood) {
             "site.yaml:15: limits.gpu: \"many\" is not a whole number of at most 64 bits");
 }
 
-TEST(ParseSite, TheAdaptersBlockIsKept) {
-  const Site site = SiteOf("slurm:\n  socket: /run/cox.sock\n  poll_ms: 500\n");
+TEST(ParseSite, TheAdaptersBlockIsKeptWithItsDefaults) {
+  const Site site = SiteOf("slurm:\n  stateDir: /var/cox\n  pollMs: 70\n");
   EXPECT_EQ(site.adapter, "slurm");
   EXPECT_EQ(site.adapter_position, "site.yaml:3");
-  EXPECT_EQ(nlohmann::json::parse(site.adapter_json),
-            nlohmann::json({{"socket", "/run/cox.sock"}, {"poll_ms", 500}}));
+  const auto block = nlohmann::json::parse(site.adapter_json);
+  EXPECT_EQ(block["stateDir"], "/var/cox");
+  EXPECT_EQ(block["pollMs"], 70);
+  EXPECT_EQ(block["verifyMs"], 3000);
+}
+
+TEST(ParseSite, TheAdaptersBlockIsCheckedLikeTheRest) {
+  EXPECT_THAT(ErrorsOf("slurm:\n  pollMS: 500\n  verifyMs: 1\n"),
+              ElementsAre("site.yaml:4: slurm.pollMS: unknown key; did you mean pollMs?",
+                          "site.yaml:5: slurm.verifyMs: 1 is below the minimum 200"));
 }
 
 TEST(ParseSite, TwoAdaptersAreRefused) {

@@ -219,6 +219,13 @@ TEST(ConfigCheck, NamesThePlaceOfAMistakeAndAsksNoDaemon) {
   EXPECT_TRUE(daemon.requests.empty());
 }
 
+TEST(ConfigCheck, LooksIntoTheAdaptersBlock) {
+  FakeDaemon daemon;
+  daemon.File("site.yaml", "region: r\ncluster: c\nslurm: {pollms: 500}\n");
+  EXPECT_EQ(daemon.Cox({"config", "check", "site.yaml"}), kFailed);
+  EXPECT_THAT(daemon.err.str(), StartsWith("cox: site.yaml:3: slurm.pollms: unknown key"));
+}
+
 TEST(ConfigCheck, CountsWhatItFound) {
   FakeDaemon daemon;
   daemon.File("site.yaml", "region: r\ncluster: c\n");
