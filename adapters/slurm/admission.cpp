@@ -59,27 +59,27 @@ Acceptance SizeOf(const model::Candidate& candidate, const Gpus& asked) {
 
 }  // namespace
 
-Result<std::string> AnswerSubmission(const Question& question, const std::string& user,
-                                     const spec::Site& site, const AskJudge& judge) {
+Result<Answer> AnswerSubmission(const Question& question, const std::string& user,
+                                const spec::Site& site, const AskJudge& judge) {
   auto job = NativeJob(question.record, question.options, site);
-  if (!job) return RejectLine(Prefixed(job.error().text));
+  if (!job) return Answer{false, RejectLine(Prefixed(job.error().text))};
   const auto judgement = judge(user, *job);
   if (!judgement) return judgement.error();
-  if (!judgement->refused.empty()) return RejectLine(Prefixed(judgement->refused));
+  if (!judgement->refused.empty()) return Answer{false, RejectLine(Prefixed(judgement->refused))};
   const auto candidates = model::Candidates(*job, site);
   if (candidates.empty())
-    return RejectLine("cox: no pool of this site offers any of the flavors (S29)");
+    return Answer{false, RejectLine("cox: no pool of this site offers any of the flavors (S29)")};
 
-  Acceptance answer = SizeOf(candidates.front(), ParseGpus(question.record.gres_per_node));
+  Acceptance acceptance = SizeOf(candidates.front(), ParseGpus(question.record.gres_per_node));
   const lifecycle::Env context = Context(question, *job, site, judgement->who);
-  for (const auto& [name, value] : context) answer.environment[name] = value;
+  for (const auto& [name, value] : context) acceptance.environment[name] = value;
   for (const spec::EnvVar& variable : spec::MergeEnv(site, user, *job))
-    answer.environment_defaults[variable.name] = variable.value;
+    acceptance.environment_defaults[variable.name] = variable.value;
   // srun and salloc bring an environment that cannot be changed here; their record carries it.
   const auto words = question.record.batch ? std::vector<std::string>() : ContextWords(context);
-  answer.admin_comment =
+  acceptance.admin_comment =
       AcceptedComment(question.uuid, words, OptionsJson(Complete(question.options, *job)));
-  return AcceptLine(answer);
+  return Answer{true, AcceptLine(acceptance)};
 }
 
 }  // namespace cox::slurm

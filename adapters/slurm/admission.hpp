@@ -17,9 +17,13 @@ namespace cox::slurm {
 using AskJudge =
     std::function<Result<run::Judgement>(const std::string& user, const spec::TrainingJob& job)>;
 
-// One line for the socket. The error means: no answer, so job_submit accepts the job held and it is
-// judged later.
-Result<std::string> AnswerSubmission(const Question& question, const std::string& user,
-                                     const spec::Site& site, const AskJudge& judge);
+struct Answer {
+  bool accepted = false;
+  std::string line;  // for the socket
+};
+
+// The error means: no answer, so job_submit accepts the job held and it is judged later.
+Result<Answer> AnswerSubmission(const Question& question, const std::string& user,
+                                const spec::Site& site, const AskJudge& judge);
 
 }  // namespace cox::slurm

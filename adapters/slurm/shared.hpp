@@ -18,7 +18,8 @@ class Shared {
     std::lock_guard lock(mutex_);
     return site_;
   }
-  void Use(std::shared_ptr<const spec::Site> site) {  // after a reload
+  // When the loop has taken a new one over, on its thread: it alone decides from when on it holds.
+  void Use(std::shared_ptr<const spec::Site> site) {
     std::lock_guard lock(mutex_);
     site_ = std::move(site);
   }

@@ -1,5 +1,5 @@
 // All of libslurm that the daemon uses, in plain structs: everything else of this folder can be
-// tested without a Slurm. slurm_api.cpp alone includes slurm/*.h.
+// tested without a Slurm. slurm_api.cpp and slurm_records alone include slurm/*.h.
 //
 // Thread-safe. A call returns when slurmctld has answered; while slurmctld is away libslurm itself
 // tries again for MessageTimeout (10 s) and then the error is Unavailable. An answer is no proof

@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <map>
 #include <thread>
+#include <utility>
 
 #include "lifecycle/uuid.hpp"
 #include "slurm/log_tail.hpp"
@@ -15,6 +16,8 @@
 namespace cox::slurm {
 namespace {
 
+constexpr auto kFirstGlance = std::chrono::milliseconds(10);  // at a job that is expected
+constexpr auto kExpect = std::chrono::seconds(2);   // later it is no more: slurmctld refused it
 constexpr auto kRepeat = std::chrono::seconds(30);  // a baseline even when nothing changed
 constexpr auto kLostAfter =
     std::chrono::seconds(10);  // a restarted slurmctld needs 5 s to hear all
@@ -58,7 +61,10 @@ struct SlurmSource::State {
   std::mutex mutex;
   std::condition_variable changed;
   bool kicked = false, stopping = false;
+  std::map<std::string, std::chrono::steady_clock::time_point> expected;  // uuid -> until when
+  std::chrono::milliseconds glance = kFirstGlance;
 
+  std::shared_ptr<const spec::Site> site;  // of the last look
   int64_t jobs_since = 0, nodes_since = 0;
   std::vector<Partition> partitions;
   Nodes nodes;
@@ -72,9 +78,10 @@ struct SlurmSource::State {
 
   Result<bool> Read();
   model::Baseline Translate(DeltaSink& sink);
-  void AddNodes(model::Baseline& baseline, const spec::Site& site);
-  void AddJob(const JobRecord& record, const spec::Site& site, model::Baseline& baseline,
-              DeltaSink& sink);
+  void AddNodes(model::Baseline& baseline);
+  void AddJob(const JobRecord& record, model::Baseline& baseline, DeltaSink& sink);
+  void Arrived(const std::string& uuid);
+  bool WaitForNextLook();
   model::Observation Observe(const JobRecord& record, const std::string& uuid, DeltaSink& sink);
   void KeepHeld(const JobRecord& record);
   void Mark(const JobRecord& record);
@@ -124,9 +131,9 @@ bool SlurmSource::State::Lost(const std::vector<std::string>& names) const {
   });
 }
 
-void SlurmSource::State::AddNodes(model::Baseline& baseline, const spec::Site& site) {
-  const PoolsOfNodes pools = MapPools(site, partitions);
-  const auto unmanaged = UnmanagedUsage(jobs.jobs, site);
+void SlurmSource::State::AddNodes(model::Baseline& baseline) {
+  const PoolsOfNodes pools = MapPools(*site, partitions);
+  const auto unmanaged = UnmanagedUsage(jobs.jobs, *site);
   for (const NodeRecord& record : nodes.nodes) {
     model::Node node = NodeOf(record, pools);
     if (const auto used = unmanaged.find(record.name); used != unmanaged.end())
@@ -215,26 +222,26 @@ void SlurmSource::State::Mark(const JobRecord& record) {
     parts.log->Warn("job could not be marked", {{"job", record.id}, {"error", done.error().text}});
 }
 
-void SlurmSource::State::AddJob(const JobRecord& record, const spec::Site& site,
-                                model::Baseline& baseline, DeltaSink& sink) {
-  if (!IsManaged(site, record.partition)) return;
+void SlurmSource::State::AddJob(const JobRecord& record, model::Baseline& baseline,
+                                DeltaSink& sink) {
+  if (!IsManaged(*site, record.partition)) return;
   const auto marker = ParseMarker(record.admin_comment);
   if (!marker) return Mark(record);
   KeepHeld(record);
+  Arrived(marker->uuid);
   if (marker->kind != Marker::Kind::kTaken)
-    baseline.submissions.push_back(SubmissionOf(record, *marker, site));
+    baseline.submissions.push_back(SubmissionOf(record, *marker, *site));
   baseline.attempts.push_back(Observe(record, marker->uuid, sink));
 }
 
 model::Baseline SlurmSource::State::Translate(DeltaSink& sink) {
-  const auto site = parts.shared->site();
   model::Baseline baseline;
-  AddNodes(baseline, *site);
+  AddNodes(baseline);
   std::map<uint32_t, Seen> before;
   before.swap(seen);
   for (const JobRecord& record : jobs.jobs) {
     if (const auto found = before.find(record.id); found != before.end()) seen.insert(*found);
-    AddJob(record, *site, baseline, sink);
+    AddJob(record, baseline, sink);
   }
   return baseline;
 }
@@ -253,22 +260,32 @@ Result<void> SlurmSource::Look(DeltaSink& sink) {
     s.Forget();
     return changed.error();
   }
+  const auto last = std::exchange(s.site, s.parts.shared->site());
   // While a node is silent, time alone may turn that into lost contact.
-  if (!*changed && s.silent_since.empty() && s.Now() - s.posted_at < kRepeat) return {};
+  const bool same = !*changed && s.silent_since.empty() && s.site == last;
+  if (same && s.Now() - s.posted_at < kRepeat) return {};
   sink.Post(s.Translate(sink));
   s.posted_at = s.Now();
   return {};
 }
 
+// False: there will be none.
+bool SlurmSource::State::WaitForNextLook() {
+  std::unique_lock lock(mutex);
+  const auto now = std::chrono::steady_clock::now();
+  std::erase_if(expected, [now](const auto& one) { return one.second <= now; });
+  auto wait = parts.poll;
+  if (!expected.empty()) {
+    wait = std::min(wait, glance);
+    glance *= 2;
+  }
+  changed.wait_for(lock, wait, [this] { return kicked || stopping; });
+  kicked = false;
+  return !stopping;
+}
+
 void SlurmSource::State::Run(DeltaSink& sink, SlurmSource& source) {
-  bool away = false;
-  for (;;) {
-    {
-      std::unique_lock lock(mutex);
-      changed.wait_for(lock, parts.poll, [this] { return kicked || stopping; });
-      if (stopping) return;
-      kicked = false;
-    }
+  for (bool away = false; WaitForNextLook();) {
     const auto looked = source.Look(sink);
     if (looked && away) parts.log->Info("slurmctld answers again");
     if (!looked && !away)
@@ -289,6 +306,19 @@ void SlurmSource::Kick() {
   std::lock_guard lock(state_->mutex);
   state_->kicked = true;
   state_->changed.notify_one();
+}
+
+void SlurmSource::Expect(const std::string& uuid) {
+  std::lock_guard lock(state_->mutex);
+  state_->expected[uuid] = std::chrono::steady_clock::now() + kExpect;
+  state_->glance = kFirstGlance;
+  state_->kicked = true;
+  state_->changed.notify_one();
+}
+
+void SlurmSource::State::Arrived(const std::string& uuid) {
+  std::lock_guard lock(mutex);
+  expected.erase(uuid);
 }
 
 void SlurmSource::Stop() {

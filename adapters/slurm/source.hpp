@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <memory>
+#include <string>
 
 #include "adapter.hpp"
 #include "base/log.hpp"
@@ -34,6 +35,10 @@ class SlurmSource final : public Source {
   Result<void> Start(DeltaSink& sink) override;
   void Kick() override;
   void Stop() override;
+
+  // A job that job_submit is being told to accept: looks soon, and again until it is seen, so that
+  // whoever asks about it a moment later finds it.
+  void Expect(const std::string& uuid);
 
   // One look, as the thread does it; posts when something changed. Tests call it without Start().
   Result<void> Look(DeltaSink& sink);

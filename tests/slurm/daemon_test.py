@@ -1,5 +1,6 @@
 """A job's whole way on a real Slurm with the real daemon: from sbatch to its end."""
 import re
+import signal
 import unittest
 
 import bed
@@ -87,6 +88,22 @@ class Daemon(live.LiveTest):
         for key in ("Priority", "Comment", "AdminComment", "JobState", "Reason"):
             self.assertEqual(before.get(key), after.get(key))
 
+    def test_a_reload_is_seen_at_once_though_slurm_has_not_changed(self):
+        def pools(node):
+            return [one["pools"] for one in self.ask("nodes")["result"]["nodes"] if one["name"] == node][0]
+        text = self.site.read_text()
+        self.assertEqual(pools("n2"), ["train"])
+        try:
+            self.site.write_text(text.replace("{name: train, partition: train}",
+                                              "{name: train, partition: train, nodes: [n1]}"))
+            self.process.send_signal(signal.SIGHUP)
+            self.until(lambda: pools("n2") == [], "n2 has left the pool", patience_s=10)
+            self.assertEqual(pools("n1"), ["train"])
+        finally:
+            self.site.write_text(text)
+            self.assertTrue(self.ask("reload")["ok"])
+        self.until(lambda: pools("n2") == ["train"], "n2 is back in the pool", patience_s=10)
+
     # --- the end ---
 
     def test_preemption_lets_the_victim_save_and_names_the_preemptor(self):
@@ -111,7 +128,8 @@ class Daemon(live.LiveTest):
                 self.wait_task(job, "Running")
                 self.assertTrue(self.ask("stop", job=str(job))["ok"])
                 self.wait_output(job, "saved")
-                self.wait_task(job, "Stopped")
+                events = self.wait_task(job, "Stopped")["events"]
+                self.assertEqual([event["reason"] for event in events][-2:], ["StopRequested", "StoppedBy"])
 
     def test_a_failure_is_retried_and_127_is_not(self):
         script = 'echo "retry $RETRY_INDEX $TASK_UUID"; exit 1\n'
@@ -126,6 +144,14 @@ class Daemon(live.LiveTest):
         job = self.submit("exit 127\n", "--gres=gpu:h100:1", "--cox-max-retries=3")
         self.wait_task(job, "Failed")
         self.assertEqual(self.job(job)["Restarts"], "0")
+
+    def test_the_log_of_an_earlier_attempt_is_refused_in_words(self):
+        job = self.submit("exit 1\n", "--gres=gpu:h100:1", "--cox-max-retries=1")
+        self.wait_task(job, "Failed")
+        self.assertEqual(self.ask("logs", job=str(job))["result"]["path"], f"{self.cwd}/{job}.out")
+        self.assertEqual(self.ask("logs", job=str(job), attempt=1)["result"]["path"], f"{self.cwd}/{job}.out")
+        self.assertIn("Slurm keeps one output file a job", self.ask("logs", job=str(job), attempt=0)["text"])
+        self.assertIn("has no attempt 2; its last one is 1", self.ask("logs", job=str(job), attempt=2)["text"])
 
     def test_scancel_stops_the_task(self):
         job = self.submit(TRAP, "--gres=gpu:h100:1", user=bed.NOBODY)

@@ -54,6 +54,7 @@ slurm:
 
 class LiveTest(bed.BedTest):
     nodes = 4
+    daemon_options = ()
 
     @classmethod
     def setUpClass(cls):
@@ -81,8 +82,9 @@ class LiveTest(bed.BedTest):
     @classmethod
     def start_daemon(cls):
         log = open(f"{cls.dir}/cox-slurm.log", "a", encoding="utf-8")
-        cls.process = subprocess.Popen([COX_SLURM, "--config", cls.site, "--foreground"], stderr=log,
-                                       stdout=log, stdin=subprocess.DEVNULL)
+        cls.process = subprocess.Popen([COX_SLURM, "--config", cls.site, "--foreground", *cls.daemon_options], stderr=log,
+                                       stdout=log, stdin=subprocess.DEVNULL,
+                                       preexec_fn=bed.die_with_the_test)
         log.close()
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:

@@ -5,12 +5,13 @@
 namespace cox::slurm {
 
 const char kUsage[] =
-    "usage: cox-slurm [--config FILE] [--state-dir DIR] [--foreground] [--debug]\n"
+    "usage: cox-slurm [--config FILE] [--state-dir DIR] [--record FILE] [--foreground] [--debug]\n"
     "Coxswain's daemon beside slurmctld. SIGHUP reads the site file again, SIGTERM ends it; jobs "
     "go "
     "on.\n"
     "  --config FILE    the site file (/etc/coxswain/site.yaml)\n"
     "  --state-dir DIR  where the store is kept, instead of slurm.stateDir\n"
+    "  --record FILE    append what each cycle sees and decides, at most 1 GiB, for cox-replay\n"
     "  --foreground     stay attached and log to stderr, as service managers like it\n"
     "  --debug          log every cycle\n";
 
@@ -35,6 +36,8 @@ Result<Arguments> ParseArguments(int argc, char** argv) {
       done = value(arguments.config);
     } else if (name == "--state-dir") {
       done = value(arguments.state_dir);
+    } else if (name == "--record") {
+      done = value(arguments.record);
     } else if (word == "--foreground") {
       arguments.foreground = true;
     } else if (word == "--debug") {

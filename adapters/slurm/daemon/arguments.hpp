@@ -10,6 +10,7 @@ namespace cox::slurm {
 struct Arguments {
   std::string config = "/etc/coxswain/site.yaml";
   std::string state_dir;  // "" = as the site file says
+  std::string record;     // "" = cycles are not recorded
   bool foreground = false;
   bool debug = false;
   bool help = false;

@@ -124,12 +124,17 @@ class Plugin {
     if (job.het_job_offset != NO_VAL)
       return {ESLURM_NOT_SUPPORTED,
               "cox: heterogeneous jobs are not supported in a managed partition"};
+    if (job.priority == 0)
+      return {ESLURM_NOT_SUPPORTED,
+              "cox: --hold is not supported in a managed partition, where a job waits until "
+              "Coxswain starts it; submit it when it may start"};
     return {};
   }
 
   int Judge(job_desc_msg_t& job, const std::string& partitions, std::string& message) {
     const std::string uuid = NewUuid();
-    const Request request = RequestOf(job, partitions, uuid);
+    Request request = RequestOf(job, partitions, uuid);
+    request.timeout = config_.timeout;
     const auto begin = steady_clock::now();
     auto reply = Question(request, begin);
     const auto us =
@@ -159,7 +164,7 @@ class Plugin {
     if (!config_.errors.empty()) return FailedPrecondition(config_.errors.front());
     if (now < quiet_until_)
       return Unavailable("it did not answer a moment ago, not asked again yet");
-    auto line = Ask(config_.socket, RequestLine(request), config_.timeout);
+    auto line = Ask(config_.socket, RequestLine(request), request.timeout);
     // Why: submissions wait for each other here. A daemon that hangs costs one of them the
     // time-out, not every one, and slurmctld less than a tenth of its time.
     if (!line && steady_clock::now() - now >= config_.timeout)

@@ -78,7 +78,11 @@ std::string RequestLine(const Request& request) {
   job["kind"] = request.kind;
   job["options"] = request.options;
   job["slurm"] = slurm;
-  return Dump({{"v", 1}, {"op", "submit"}, {"uid", request.uid}, {"job", job}});
+  return Dump({{"v", 1},
+               {"op", "submit"},
+               {"uid", request.uid},
+               {"timeout_ms", request.timeout.count()},
+               {"job", job}});
 }
 
 Result<Reply> ParseReply(const std::string& line, const std::string& uuid) {

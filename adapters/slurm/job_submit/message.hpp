@@ -2,6 +2,7 @@
 // Pure; message.cpp is the plug-in's only file with a JSON parser in it, and it throws nothing.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -13,6 +14,7 @@ namespace cox::slurm {
 
 struct Request {
   uint32_t uid = 0;
+  std::chrono::milliseconds timeout{100};      // how long the answer is waited for
   std::string uuid, kind;                      // kind: "batch" or "interactive"
   std::map<std::string, std::string> text;     // name, partition, account, ...; no empty ones
   std::map<std::string, int64_t> number;       // nodes, time_limit_s, ...; no unset ones

@@ -31,14 +31,17 @@ Result<run::Judgement> Allow(const std::string& user, const spec::TrainingJob&) 
   return judgement;
 }
 
-json Answer(const Question& question, const AskJudge& judge = Allow) {
-  auto line = AnswerSubmission(question, "ann", *testing::TestSite(), judge);
-  EXPECT_TRUE(line);
-  return line ? json::parse(*line) : json();
+json AnswerTo(const Question& question, const AskJudge& judge = Allow) {
+  const auto answer = AnswerSubmission(question, "ann", *testing::TestSite(), judge);
+  EXPECT_TRUE(answer);
+  if (!answer) return {};
+  const json line = json::parse(answer->line);
+  EXPECT_EQ(answer->accepted, line["verdict"] == "accept");
+  return line;
 }
 
 TEST(Admission, AnAcceptedJobGetsTheSizeOfItsFirstCandidate) {
-  const json answer = Answer(Ask());
+  const json answer = AnswerTo(Ask());
   EXPECT_EQ(answer["verdict"], "accept") << answer;
   EXPECT_EQ(answer["nodes"], 2);
   EXPECT_EQ(answer["cpus_per_node"], 32);
@@ -49,11 +52,11 @@ TEST(Admission, AnAcceptedJobGetsTheSizeOfItsFirstCandidate) {
 TEST(Admission, ATypeThatTheUserNamedIsKept) {
   Question question = Ask();
   question.record.gres_per_node = "gres:gpu:h100:4";
-  EXPECT_EQ(Answer(question)["tres_per_node"], "gres:gpu:h100:4");
+  EXPECT_EQ(AnswerTo(question)["tres_per_node"], "gres:gpu:h100:4");
 }
 
 TEST(Admission, TheContextIsSetAndTheProfileIsOnlyADefault) {
-  const json answer = Answer(Ask());
+  const json answer = AnswerTo(Ask());
   EXPECT_EQ(answer["environment"]["X_USER_NAME"], "ann");
   EXPECT_EQ(answer["environment"]["X_REGION"], "r");
   EXPECT_EQ(answer["environment_defaults"]["LR"], "1");
@@ -61,7 +64,7 @@ TEST(Admission, TheContextIsSetAndTheProfileIsOnlyADefault) {
 }
 
 TEST(Admission, TheRecordKeepsWhatWasInferred) {
-  const std::string comment = Answer(Ask())["admin_comment"];
+  const std::string comment = AnswerTo(Ask())["admin_comment"];
   EXPECT_THAT(comment, StartsWith("cox:6ba7b810-9dad-11d1-80b4-00c04fd430c8 accepted {"));
   EXPECT_THAT(comment, HasSubstr(R"("flavors":"h100.1g:4,a100.2g:2")"));
 }
@@ -69,12 +72,12 @@ TEST(Admission, TheRecordKeepsWhatWasInferred) {
 TEST(Admission, AnInteractiveJobCarriesItsContextInTheRecord) {
   Question question = Ask();
   question.record.batch = false;
-  const std::string comment = Answer(question)["admin_comment"];
+  const std::string comment = AnswerTo(question)["admin_comment"];
   EXPECT_THAT(comment, HasSubstr(" X_USER_NAME=ann "));
 }
 
 TEST(Admission, ARefusalIsInWordsLineByLine) {
-  const json answer = Answer(Ask(), [](const std::string&, const spec::TrainingJob&) {
+  const json answer = AnswerTo(Ask(), [](const std::string&, const spec::TrainingJob&) {
     run::Judgement judgement;
     judgement.refused = "first\nsecond";
     return Result<run::Judgement>(judgement);
@@ -86,7 +89,7 @@ TEST(Admission, ARefusalIsInWordsLineByLine) {
 TEST(Admission, WhatCannotBeReadIsRefusedWithoutAJudge) {
   Question question = Ask();
   question.options["priority"] = "top";
-  EXPECT_THAT(std::string(Answer(question)["text"]), StartsWith("cox: --cox-priority=top"));
+  EXPECT_THAT(std::string(AnswerTo(question)["text"]), StartsWith("cox: --cox-priority=top"));
 }
 
 TEST(Admission, ABusyJudgeIsNoAnswer) {

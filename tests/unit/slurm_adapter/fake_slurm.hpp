@@ -21,7 +21,8 @@ class FakeSlurm final : public Api {
   std::vector<NodeRecord> nodes;
   std::vector<Partition> partitions = {{"train", {"n1", "n2", "n3"}}, {"foreign", {"n1", "n2"}}};
   bool away = false, starts = true, steps = false;
-  std::string starts_on;  // other nodes than required
+  bool unchanged = false;  // since the last look
+  std::string starts_on;   // other nodes than required
   std::vector<std::string> log;
   std::function<void()> between;  // what happens once one list has been read
 
@@ -46,6 +47,7 @@ class FakeSlurm final : public Api {
 
   Result<std::optional<Jobs>> LoadJobs(int64_t) override {
     if (away) return Unavailable("slurmctld is away");
+    if (unchanged) return std::optional<Jobs>();
     Jobs all;
     for (auto& [id, job] : jobs) all.jobs.push_back(Stepped(job));
     if (between) between();
@@ -53,6 +55,7 @@ class FakeSlurm final : public Api {
   }
   Result<std::optional<Nodes>> LoadNodes(int64_t) override {
     if (away) return Unavailable("slurmctld is away");
+    if (unchanged) return std::optional<Nodes>();
     const Nodes all{1, nodes};
     if (between) between();
     return std::optional(all);

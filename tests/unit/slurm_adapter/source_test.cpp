@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <future>
+
 #include "unit/slurm_adapter/fake_slurm.hpp"
 
 namespace cox::slurm {
@@ -192,6 +194,41 @@ TEST(Source, ReadySinceIsTheTimeOfTheLastReturn) {
   EXPECT_FALSE(rig.Look().nodes.at(0).ready);
   rig.slurm.nodes[0].draining = false;
   EXPECT_EQ(rig.Look().nodes.at(0).ready_since, rig.clock.now);
+}
+
+TEST(Source, AnotherSiteIsAnotherPictureThoughSlurmIsTheSame) {
+  Rig rig;
+  rig.Look();
+  rig.slurm.unchanged = true;
+  rig.deltas.all.clear();
+  ASSERT_TRUE(rig.source.Look(rig.deltas));
+  EXPECT_THAT(rig.deltas.all, IsEmpty());
+  auto site = std::make_shared<spec::Site>(*testing::TestSite());
+  site->pools.clear();
+  rig.shared.Use(std::move(site));
+  const auto baseline = rig.Look();
+  ASSERT_EQ(baseline.nodes.size(), 2U);
+  EXPECT_THAT(baseline.nodes[0].pools, IsEmpty());
+}
+
+TEST(Source, AnExpectedJobIsLookedForUntilItIsSeen) {
+  Rig rig;
+  SlurmSource source({&rig.slurm, &rig.shared, &rig.clock, &rig.log, std::chrono::hours(1)});
+  int lists = 0;  // two a look; the job comes after the third look
+  std::promise<void> seen;
+  rig.slurm.between = [&] {
+    ++lists;
+    if (lists == 6) rig.slurm.Add(12, "cox:u-9 accepted {}");
+    if (lists == 8) seen.set_value();
+  };
+  ASSERT_TRUE(source.Start(rig.deltas));
+  source.Expect("u-9");
+  EXPECT_EQ(seen.get_future().wait_for(std::chrono::minutes(1)), std::future_status::ready);
+  source.Stop();
+  const auto baselines = rig.deltas.Of<model::Baseline>();
+  ASSERT_FALSE(baselines.empty());
+  ASSERT_EQ(baselines.back().attempts.size(), 1U);
+  EXPECT_EQ(baselines.back().attempts[0].native_id, "12");
 }
 
 TEST(Source, StartFailsWhenSlurmctldIsAwayAndCanBeRepeated) {

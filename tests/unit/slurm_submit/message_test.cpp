@@ -15,6 +15,7 @@ using testing::Pair;
 Request Job() {
   Request request;
   request.uid = 1000;
+  request.timeout = std::chrono::milliseconds(250);
   request.uuid = "u-1";
   request.kind = "batch";
   request.text = {{"name", "llama"}, {"partition", "train"}};
@@ -30,7 +31,7 @@ std::string Accept(const char* more = "") {
 }
 
 TEST(SubmitMessage, TheRequestIsTheProtocolsLine) {
-  EXPECT_EQ(json::parse(RequestLine(Job())), json::parse(R"({"v":1,"op":"submit","uid":1000,"job":{
+  EXPECT_EQ(json::parse(RequestLine(Job())), json::parse(R"({"v":1,"op":"submit","uid":1000,"timeout_ms":250,"job":{
       "uuid":"u-1","kind":"batch","name":"llama","partition":"train","nodes":2,"time_limit_s":60,
       "options":{"type":"ray","guarantee":"true"},"slurm":{"qos":"high","tasks":4}}})"));
 }
