@@ -4,13 +4,16 @@ The bed is scripts/slurm-bed. A test class that needs one derives from BedTest; 
 long as the class. The played daemon stands at the far end of the submit socket and answers what
 the test tells it to, so that a test sees exactly what the plug-in asked and did with the answer.
 """
+import ctypes
 import json
 import os
 import pathlib
 import re
 import shutil
+import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -23,6 +26,18 @@ SPANK = BUILD / "adapters/slurm/spank/spank_cox.so"
 JOB_SUBMIT = BUILD / "adapters/slurm/job_submit/job_submit_cox.so"
 API_SUBMIT = BUILD / "tests/slurm/api_submit"
 NOBODY = "nobody"
+
+
+def end_with_the_test(bed, directory):
+    """Whatever ends this process: the bed ends, too, and its directory goes."""
+    subprocess.run([sys.executable, ROOT / "tests/slurm/keeper.py", str(os.getpid()), bed, directory], check=True,
+                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def die_with_the_test():
+    """To run in a child before its program: what a killed test would leave behind dies with it."""
+    pr_set_pdeathsig = 1
+    ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
 
 
 def accept(request, **more):
@@ -88,10 +103,12 @@ class Run:
 class BedTest(unittest.TestCase):
     nodes = 3
     slurm_conf = ()  # more lines for slurm.conf
+    bed_options = ()
 
     @classmethod
     def setUpClass(cls):
         cls.dir = tempfile.mkdtemp(prefix="cox-bed-", dir="/tmp")
+        end_with_the_test(f"{cls.dir}/bed", cls.dir)
         os.chmod(cls.dir, 0o755)
         cls.cwd = f"{cls.dir}/out"
         os.mkdir(cls.cwd)
@@ -104,13 +121,14 @@ class BedTest(unittest.TestCase):
         # Why a second: on a busy machine the played daemon needs more than the plug-in's own 100 ms.
         conf.write_text(f"Socket={cls.daemon.path}\nPartitions=train  # foreign is not ours\nTimeoutMs=1000\n")
         command = [ROOT / "scripts/slurm-bed", "up", f"{cls.dir}/bed", "--nodes", str(cls.nodes),
-                   "--job-submit", JOB_SUBMIT, "--spank", f"{cls.dir}/spank_cox.so", "--etc", conf]
+                   "--job-submit", JOB_SUBMIT, "--spank", f"{cls.dir}/spank_cox.so", "--etc", conf,
+                   *cls.bed_options]
         for line in cls.slurm_conf:
             command += ["--conf", line]
         cls.addClassCleanup(shutil.rmtree, cls.dir, ignore_errors=True)
         cls.addClassCleanup(subprocess.run, [ROOT / "scripts/slurm-bed", "down", f"{cls.dir}/bed", "--purge"],
                             check=True)
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, preexec_fn=die_with_the_test)
         cls.daemon.start()
         cls.addClassCleanup(cls.daemon.stop)
 

@@ -4,11 +4,22 @@ import os
 import pathlib
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
 
-BED = pathlib.Path(__file__).resolve().parents[2] / "scripts/slurm-bed"
+from bed import end_with_the_test
+
+TESTS = pathlib.Path(__file__).resolve().parent
+BED = TESTS.parents[1] / "scripts/slurm-bed"
+ONE_BED = """
+import sys, bed
+class One(bed.BedTest): nodes = 1
+One.setUpClass()
+print(One.dir, flush=True)
+sys.stdin.read()
+"""
 BOTH_NODES = ["srun", "-N2", "-n2", "--gres=gpu:8", "bash", "-c", "echo $SLURMD_NODENAME $CUDA_VISIBLE_DEVICES"]
 
 
@@ -31,6 +42,7 @@ class Bed(unittest.TestCase):
         if directory is None:
             directory = tempfile.mkdtemp(prefix="bed-", dir="/tmp")
             self.dirs.append(directory)
+            end_with_the_test(directory, directory)
         self.conf = bed("up", directory, *options).stdout.strip()
         return directory
 
@@ -71,6 +83,19 @@ class Bed(unittest.TestCase):
         for directory in (first, second):
             self.assertFalse(os.path.exists(directory))
             self.assertEqual(self.processes(directory), [])
+        self.assertEqual([pid for pid in pids if self.alive(pid)], [])
+
+    def test_a_killed_test_takes_its_bed_along(self):
+        with subprocess.Popen([sys.executable, "-c", ONE_BED], cwd=TESTS, stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, text=True) as test:
+            directory = test.stdout.readline().strip()
+            pids = [pid for pid, _, _ in self.processes(f"{directory}/bed")]
+            self.assertGreater(len(pids), 2)
+            test.kill()
+        deadline = time.monotonic() + 60
+        while os.path.exists(directory):
+            self.assertLess(time.monotonic(), deadline, f"{directory} stays")
+            time.sleep(0.05)
         self.assertEqual([pid for pid in pids if self.alive(pid)], [])
 
     def alive(self, pid):
