@@ -220,7 +220,7 @@ class SiteReader {
         Complain(adapter, "a cluster has one adapter; " + site_.adapter + " is configured, too");
       }
       site_.adapter = adapter;
-      site_.adapter_json = TextOf(document_.value[adapter], *place);
+      site_.adapter_json = document_.value[adapter].dump();
       site_.adapter_position = Position(*place);
     }
   }

@@ -8,7 +8,8 @@ import bed
 import live
 
 # Rank 0 listens at MASTER_ADDR:MASTER_PORT; every rank, also the 0th, must reach it there.
-MEET = r"""cat > "$0.py" <<'end'
+MEET = r"""meet="$SLURM_SUBMIT_DIR/meet-$SLURM_JOB_ID.py"
+cat > "$meet" <<'end'
 import os, socket, sys, threading, time
 address = (os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]))
 rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
@@ -26,7 +27,7 @@ for attempt in range(200):
     except ConnectionRefusedError:
         time.sleep(0.1)
 end
-srun --ntasks-per-node=1 /usr/bin/python3 "$0.py"
+srun --ntasks-per-node=1 /usr/bin/python3 "$meet"
 """
 
 
@@ -77,7 +78,7 @@ class Placement(live.LiveTest):
     def test_a_pinned_job_waits_for_its_node_and_lands_only_there(self):
         holder = self.foreign("-w", "n1", "--gres=gpu:8")
         job = self.submit("sleep 600", "--gres=gpu:h100:8", "--cox-node-in=n1")
-        self.wait_comment(job, "Pending InsufficientResources")  # though n2 is free
+        self.wait_comment(job, "Pending NodePolicy: not listed by NodeIn: n2")  # which is free
         self.root("scancel", holder)
         self.assertEqual(self.nodes_of(job), "n1")
 
@@ -87,7 +88,7 @@ class Placement(live.LiveTest):
         blocked = "quota check failed due to node blacklist: n1,n2"
         job = self.submit("true", "--gres=gpu:h100:1", "--cox-node-not-in=n1,n2", "--cox-node-ttl=600")
         self.wait_comment(job, blocked)
-        self.assertIn(blocked, self.root("squeue", "-h", "-j", job, "-O", "AdminComment:400").out)
+        self.assertIn(blocked, self.root("squeue", "-h", "-j", job, "-O", "admin_comment:400").out)
         self.foreign("-N2", "-w", "n1,n2", "--gres=gpu:8")
         full = self.submit("true", "--gres=gpu:h100:1", "--cox-node-not-in=n1", "--cox-node-ttl=600")
         self.wait_comment(full, "Pending InsufficientResources")
@@ -103,12 +104,12 @@ class Placement(live.LiveTest):
         for job in (low, high):
             self.wait_comment(job, "Pending InsufficientResources: ")
             self.assertIn("Pending InsufficientResources: ",
-                          self.root("squeue", "-h", "-j", job, "-O", "AdminComment:400").out)
+                          self.root("squeue", "-h", "-j", job, "-O", "admin_comment:400").out)
 
         def queue(job):
             return self.task(job)["explanation"].get("queue") or {}
-        self.until(lambda: queue(low).get("rank_in_pool") == 2, f"the low job is second: {queue(low)}")
-        self.assertEqual(queue(high)["rank_in_pool"], 1)
+        self.until(lambda: queue(low).get("ahead_in_pool") == {"high": 1, "medium": 0, "low": 0}, "one is before it")
+        self.assertEqual([queue(job)["rank_in_pool"] for job in (high, low)], [0, 1])
 
 
 if __name__ == "__main__":

@@ -197,7 +197,7 @@ TEST(Source, ReadySinceIsTheTimeOfTheLastReturn) {
 }
 
 TEST(Source, AnotherSiteIsAnotherPictureThoughSlurmIsTheSame) {
-  Rig rig;
+  SourceRig rig;
   rig.Look();
   rig.slurm.unchanged = true;
   rig.deltas.all.clear();
@@ -212,7 +212,7 @@ TEST(Source, AnotherSiteIsAnotherPictureThoughSlurmIsTheSame) {
 }
 
 TEST(Source, AnExpectedJobIsLookedForUntilItIsSeen) {
-  Rig rig;
+  SourceRig rig;
   SlurmSource source({&rig.slurm, &rig.shared, &rig.clock, &rig.log, std::chrono::hours(1)});
   int lists = 0;  // two a look; the job comes after the third look
   std::promise<void> seen;

@@ -31,7 +31,8 @@ std::string Accept(const char* more = "") {
 }
 
 TEST(SubmitMessage, TheRequestIsTheProtocolsLine) {
-  EXPECT_EQ(json::parse(RequestLine(Job())), json::parse(R"({"v":1,"op":"submit","uid":1000,"timeout_ms":250,"job":{
+  EXPECT_EQ(json::parse(RequestLine(Job())),
+            json::parse(R"({"v":1,"op":"submit","uid":1000,"timeout_ms":250,"job":{
       "uuid":"u-1","kind":"batch","name":"llama","partition":"train","nodes":2,"time_limit_s":60,
       "options":{"type":"ray","guarantee":"true"},"slurm":{"qos":"high","tasks":4}}})"));
 }

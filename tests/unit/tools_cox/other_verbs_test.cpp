@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <fstream>
@@ -139,7 +140,8 @@ TEST(Health, IsAnExitCodeForMonitors) {
 
 class LogFile {
  public:
-  explicit LogFile(const std::string& text) : path_(testing::TempDir() + "cox_log_test.out") {
+  explicit LogFile(const std::string& text)
+      : path_(testing::TempDir() + "cox_log_test." + std::to_string(getpid()) + ".out") {
     std::ofstream(path_) << text;
   }
   ~LogFile() { std::remove(path_.c_str()); }
