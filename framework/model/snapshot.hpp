@@ -27,7 +27,7 @@ struct PendingJob {
   TimePoint submitted_at{};
   TimePoint waiting_since{};  // of this attempt; zero = since it was submitted
   int64_t attempt = 0;
-  TimePoint not_before{};  // back-off after a failure
+  TimePoint not_before{};                     // back-off after a failure
   std::optional<int64_t> time_limit_seconds;  // wall time, where the user states one
   std::vector<Candidate> candidates;
 

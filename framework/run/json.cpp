@@ -103,8 +103,8 @@ COX_JSON(TaskEvent, task, attempt, version, at, warning, reason, message)
 
 COX_JSON(Node, name, address, pools, gpu_type, capacity, unmanaged, ready, not_ready_reason,
          ready_since)
-COX_JSON(PendingJob, id, name, owner, capacity, priority, guaranteed, submitted_at,
-         waiting_since, attempt, not_before, time_limit_seconds, candidates)
+COX_JSON(PendingJob, id, name, owner, capacity, priority, guaranteed, submitted_at, waiting_since,
+         attempt, not_before, time_limit_seconds, candidates)
 COX_JSON(RunningJob, id, name, owner, capacity, stability, priority, guaranteed, submitted_at,
          started_at, attempt, leaving, leaves_by, ends_by, placement)
 COX_JSON(Nomination, task, placement, expires_at)
