@@ -57,7 +57,10 @@ const model::Blocker& Told(Round& round, uint32_t ask, int64_t candidate) {
       round.plugins.ExplainQuota(round.board.view(), a.table(ask, ask + 1), 0, refusal);
   blocker.code = reason.code;
   blocker.text = reason.text;
-  if (reason.ledger_row != COX_NONE) blocker.text += Holders(round, reason.ledger_row);
+  if (reason.ledger_row != COX_NONE) {
+    const model::Owner& owner = round.snapshot.pending[a.job[ask]].owner;
+    blocker.text += Holders(round, reason.ledger_row, owner.user);
+  }
   blocker.policy = reason.policy;
   blocker.candidate = candidate;
   if (reason.retry_at != kNever) blocker.retry_at = reason.retry_at;

@@ -148,24 +148,35 @@ void ExplainNodes(Round& round, Bid& bid) {
   }
 }
 
-std::string Holders(Round& round, uint32_t row) {
-  const auto [known, fresh] = round.holders.try_emplace(row);
+std::string Holders(Round& round, uint32_t row, const std::string& reader) {
+  const auto [known, fresh] = round.holders.try_emplace({row, reader});
   std::string& text = known->second;
   if (!fresh) return text;
   const model::LedgerKey& key = round.board.rows().ledger_key(row);
-  size_t count = 0;
+  size_t own = 0, others = 0;
+  int64_t units_of_others = 0;
   for (const auto& [task, charges] : round.snapshot.ledger.allocations()) {
+    const auto job =
+        std::ranges::lower_bound(round.snapshot.running, TaskId{task}, {}, &model::RunningJob::id);
+    const bool found = job != round.snapshot.running.end() && job->id.value == task;
+    const bool mine = found && job->owner.user == reader;
     for (const model::Charge& charge : charges) {
-      if (charge.key != key || ++count > kNamed) continue;
-      const auto job = std::ranges::lower_bound(round.snapshot.running, TaskId{task}, {},
-                                                &model::RunningJob::id);
-      const bool found = job != round.snapshot.running.end() && job->id.value == task;
-      text += (count == 1 ? "; in use by " : ", ") +
-              (found ? job->name : "task " + std::to_string(task)) + " (" +
-              std::to_string(charge.units) + ")";
+      if (charge.key != key) continue;
+      if (mine && ++own <= kNamed) {
+        text += (own == 1 ? "; in use by " : ", ") + job->name + " (" +
+                std::to_string(charge.units) + ")";
+      } else if (!mine) {
+        ++others;
+        units_of_others += charge.units;
+      }
     }
   }
-  if (count > kNamed) text += " and " + std::to_string(count - kNamed) + " more";
+  if (own > kNamed) text += ", " + std::to_string(own - kNamed) + " more of yours";
+  if (others > 0) {
+    text += (own == 0 ? "; in use by " : " and ") + std::to_string(others) +
+            (others == 1 ? " job" : " jobs") + " of others (" + std::to_string(units_of_others) +
+            ")";
+  }
   return text;
 }
 

@@ -102,7 +102,7 @@ struct Round {
   std::set<uint32_t> evicted;                      // running rows
   std::map<uint64_t, model::Nomination> nominees;  // by task: what stands now
   Resources idle_high_started;                     // idle jobs of level high, this cycle
-  std::map<uint32_t, std::string> holders;         // by ledger row, for texts
+  std::map<std::pair<uint32_t, std::string>, std::string> holders;  // by ledger row and reader
 
   const model::PendingJob& job(const Bid& bid) const { return snapshot.pending[bid.job]; }
 };
@@ -163,7 +163,8 @@ bool MayPreempt(const Bid& bid);
 // 9 explain.cpp: why a bid found no place, for its owner (S47, S80).
 model::Blocker NoRoom(Round& round, const Bid& bid);
 void ExplainNodes(Round& round, Bid& bid);
-std::string Holders(Round& round, uint32_t ledger_row);
+// Who uses the units of a quota, told to `reader`: only the own jobs by name (S5).
+std::string Holders(Round& round, uint32_t ledger_row, const std::string& reader);
 // queue_rank.cpp: fills the queue ranks of all jobs that wait in decision.waiting.
 void RankQueue(Round& round);
 

@@ -1,21 +1,16 @@
 #include "run/config.hpp"
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <sstream>
 #include <utility>
 
+#include "base/file.hpp"
 #include "spec/parse.hpp"
 
 namespace cox::run {
 
 Result<Config> LoadConfig(const std::string& site_file, const host::Options& options) {
-  std::ifstream in(site_file, std::ios::binary);
-  std::ostringstream text;
-  if (in) text << in.rdbuf();
-  if (!in) return NotFound("site file " + site_file + ": " + std::strerror(errno));
-  return MakeConfig(std::move(text).str(), site_file, options);
+  auto text = ReadFile(site_file);
+  if (!text) return NotFound("site file " + text.error().text);
+  return MakeConfig(*std::move(text), site_file, options);
 }
 
 Result<Config> MakeConfig(std::string site_text, const std::string& site_file,

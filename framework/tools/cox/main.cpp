@@ -2,24 +2,19 @@
 
 #include <csignal>
 #include <cstdlib>
-#include <fstream>
 #include <iostream>
 #include <iterator>
 #include <thread>
 
+#include "base/file.hpp"
 #include "run/control.hpp"
 #include "tools/cox/verbs.hpp"
 
 namespace {
 
-cox::Result<std::string> ReadFile(const std::string& path) {
-  std::ifstream file;
-  if (path != "-") file.open(path, std::ios::binary);
-  std::istream& in = path == "-" ? std::cin : file;
-  if (!in) return cox::NotFound(path + ": cannot be opened; is the name right, may you read it?");
-  std::string text(std::istreambuf_iterator<char>(in), {});
-  if (in.bad()) return cox::NotFound(path + ": cannot be read; is it a file?");
-  return text;
+cox::Result<std::string> ReadFileOrInput(const std::string& path) {
+  if (path != "-") return cox::ReadFile(path);
+  return std::string(std::istreambuf_iterator<char>(std::cin), {});
 }
 
 }  // namespace
@@ -36,7 +31,7 @@ int main(int argc, char** argv) {
   context.call = [](const std::string& socket, const std::string& request) {
     return cox::run::Call(socket, request);
   };
-  context.read_file = ReadFile;
+  context.read_file = ReadFileOrInput;
   context.wait = [](cox::Duration duration) { std::this_thread::sleep_for(duration); };
   return cox::cli::Run(std::move(context), {argv + 1, argv + argc});
 }

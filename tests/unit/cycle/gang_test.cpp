@@ -168,14 +168,25 @@ TEST(Quota, WhatThisCycleStartsCounts) {
   EXPECT_EQ(Codes(d, b), "InsufficientQuota");
 }
 
-TEST(Quota, WhoHoldsTheUnitsIsNamed) {
+TEST(Quota, TheOwnJobsThatHoldTheUnitsAreNamed) {
   World w;
   w.Node("n1", 8);
   w.Quota(spec::QuotaLevel::kTenant, "acme", 6);
-  w.Running("holder", {.gpus = 4}, {"n1"});
+  w.Running("holder", {.gpus = 4}, {"n1"}).owner.user = "u1";
   const TaskId b = w.Pending("b", {.gpus = 4}).id;
   auto plugins = BuiltIns();
   EXPECT_THAT(Texts(w.Decide(plugins), b), HasSubstr("; in use by holder (4)"));
+}
+
+TEST(Regress, ThePrivateJobsOfOthersAreCountedAndNotNamed) {
+  World w;
+  w.Node("n1", 8);
+  w.Quota(spec::QuotaLevel::kTenant, "acme", 6);
+  w.Running("secret", {.gpus = 1}, {"n1"});
+  w.Running("secret too", {.gpus = 3}, {"n1"});
+  const TaskId b = w.Pending("b", {.gpus = 4}).id;
+  auto plugins = BuiltIns();
+  EXPECT_THAT(Texts(w.Decide(plugins), b), HasSubstr("; in use by 2 jobs of others (4)"));
 }
 
 TEST(Quota, AJobBehindABlockedOneIsNotHeldUp) {
