@@ -224,9 +224,9 @@ void SlurmSource::State::Mark(const JobRecord& record) {
 
 void SlurmSource::State::AddJob(const JobRecord& record, model::Baseline& baseline,
                                 DeltaSink& sink) {
-  if (!IsManaged(*site, record.partition)) return;
   const auto marker = ParseMarker(record.admin_comment);
-  if (!marker) return Mark(record);
+  if (!marker && IsManaged(*site, record.partition)) return Mark(record);
+  if (!IsOurs(record, *site)) return;
   KeepHeld(record);
   Arrived(marker->uuid);
   if (marker->kind != Marker::Kind::kTaken)

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "slurm/gres.hpp"
+#include "slurm/marker.hpp"
 #include "slurm/native_job.hpp"
 
 namespace cox::slurm {
@@ -133,12 +134,16 @@ bool HasEnded(const JobRecord& record) {
          record.state != JobState::kSuspended;
 }
 
+bool IsOurs(const JobRecord& job, const spec::Site& site) {
+  const auto marker = ParseMarker(job.admin_comment);
+  return marker && (marker->kind == Marker::Kind::kTaken || IsManaged(site, job.partition));
+}
+
 std::map<std::string, Resources> UnmanagedUsage(const std::vector<JobRecord>& jobs,
                                                 const spec::Site& site) {
   std::map<std::string, Resources> usage;
   for (const JobRecord& job : jobs) {
-    const bool ours = IsManaged(site, job.partition) && job.admin_comment.starts_with("cox:");
-    if (ours || !IsActive(job)) continue;
+    if (IsOurs(job, site) || !IsActive(job)) continue;
     for (size_t i = 0; i < job.nodes.size() && i < job.usage.size(); ++i)
       usage[job.nodes[i]] += job.usage[i];
   }

@@ -24,6 +24,10 @@ model::Node NodeOf(const NodeRecord& record, const PoolsOfNodes& pools);
 // Why Slurm would not start a job there now; "" = it would. "drained: XID 79 (root)".
 std::string NotReadyReason(const NodeRecord& record);
 
+// A job that bears our mark in a managed partition. One that was taken up stays ours wherever it
+// is: a reload or an administrator may take its partition from us, and it runs on all the same.
+bool IsOurs(const JobRecord& job, const spec::Site& site);
+
 // What each node gives to jobs that are not ours.
 std::map<std::string, Resources> UnmanagedUsage(const std::vector<JobRecord>& jobs,
                                                 const spec::Site& site);

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <utility>
 
 #include "arguments.hpp"
 #include "base/log.hpp"
@@ -59,7 +60,7 @@ int Main(int argc, char** argv) {
   } else {
     log.emplace("cox-slurm", level, loaded->settings.state_dir + "/cox-slurm.log");
   }
-  if (auto served = Serve(*arguments, *loaded, *log); !served) {
+  if (auto served = Serve(*arguments, *std::move(loaded), *log); !served) {
     log->Error("cannot serve", {{"error", served.error().text}});
     return 1;
   }

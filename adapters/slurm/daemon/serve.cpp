@@ -1,14 +1,11 @@
 #include "serve.hpp"
 
-#include <cerrno>
 #include <charconv>
-#include <cstring>
-#include <fstream>
 #include <memory>
-#include <sstream>
 #include <utility>
 
 #include "base/account.hpp"
+#include "base/file.hpp"
 #include "run/control.hpp"
 #include "run/judge.hpp"
 #include "run/loop.hpp"
@@ -75,19 +72,11 @@ Result<std::string> LogPath(Api& api, const model::Task& task, int64_t attempt) 
   return record->output;
 }
 
-Result<std::string> ReadFile(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  if (in) text << in.rdbuf();
-  if (!in) return NotFound("site file " + file + ": " + std::strerror(errno));
-  return std::move(text).str();
-}
-
 }  // namespace
 
 Result<Loaded> Load(const Arguments& arguments) {
   auto text = ReadFile(arguments.config);
-  if (!text) return text.error();
+  if (!text) return NotFound("site file " + text.error().text);
   const auto site = spec::ParseSite(*text, arguments.config);
   if (!site) return site.error();
   auto settings = SettingsOf(*site);
@@ -100,8 +89,8 @@ Result<Loaded> Load(const Arguments& arguments) {
   return Loaded{std::move(*settings), std::move(*config)};
 }
 
-Result<void> Serve(const Arguments& arguments, const Loaded& loaded, Log& log) {
-  const Settings& settings = loaded.settings;
+Result<void> Serve(const Arguments& arguments, Loaded loaded, Log& log) {
+  const Settings settings = std::move(loaded.settings);
   auto api = Connect(settings.slurm_conf);
   if (!api) return api.error();
   const std::string store_file = settings.state_dir + "/cox.db";
@@ -126,7 +115,7 @@ Result<void> Serve(const Arguments& arguments, const Loaded& loaded, Log& log) {
   parts.actuator = &actuator;
   parts.recorder = recorder.get();
   parts.log = &log;
-  parts.config = loaded.config;
+  parts.config = std::move(loaded.config);
   parts.reload = [&arguments]() -> Result<run::Config> {
     auto fresh = Load(arguments);
     if (!fresh) return fresh.error();

@@ -18,7 +18,8 @@ struct Loaded {
 // The site file and its plugins.
 Result<Loaded> Load(const Arguments& arguments);
 
-// Returns after SIGTERM; the error says what could not be begun.
-Result<void> Serve(const Arguments& arguments, const Loaded& loaded, Log& log);
+// Returns after SIGTERM; the error says what could not be begun. Takes what was loaded: a second
+// owner of the first plugins would keep them, and their ports, past a reload.
+Result<void> Serve(const Arguments& arguments, Loaded loaded, Log& log);
 
 }  // namespace cox::slurm

@@ -59,6 +59,15 @@ TEST(Source, ForeignPartitionsAreNotTouchedAndNotListed) {
   EXPECT_THAT(rig.slurm.log, IsEmpty());
 }
 
+TEST(Regress, ARunningJobIsNotLostWhenAReloadTakesItsPartitionFromUs) {
+  SourceRig rig;
+  rig.slurm.Add(12, "cox:u-1 v1 Running").partition = "trian";
+  const auto baseline = rig.Look();
+  ASSERT_EQ(baseline.attempts.size(), 1U);
+  EXPECT_EQ(baseline.attempts[0].root_uuid, "u-1");
+  for (const auto& node : baseline.nodes) EXPECT_EQ(node.unmanaged, Resources{}) << node.name;
+}
+
 TEST(Source, AnAcceptedJobIsASubmissionUntilItIsTakenUp) {
   SourceRig rig;
   rig.slurm.Add(12, R"(cox:u-1 accepted {"flavors":"h100.1g:4"})");
