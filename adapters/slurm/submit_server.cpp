@@ -73,7 +73,7 @@ bool MayAsk(int file) {
   return peer.uid == 0 || peer.uid == geteuid();
 }
 
-Error Failed(const std::string& socket) {
+Error SocketFailed(const std::string& socket) {
   return Unavailable("socket " + socket + ": " + std::strerror(errno));
 }
 
@@ -93,12 +93,12 @@ Result<int> Listen(const std::string& path) {
   if (IsAlive(address)) return Conflict("socket " + path + ": another cox-slurm listens there");
   unlink(path.c_str());
   const int file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (file < 0) return Failed(path);
+  if (file < 0) return SocketFailed(path);
   const mode_t mask = umask(0177);
   const int bound = bind(file, reinterpret_cast<const sockaddr*>(&address), sizeof address);
   umask(mask);
   if (bound != 0 || listen(file, 64) != 0) {
-    const Error error = Failed(path);
+    const Error error = SocketFailed(path);
     close(file);
     return error;
   }
