@@ -47,8 +47,8 @@ Served PolicyCreate(const Desk& desk, Reply reply) {
       policy.node_names = (*task)->attempts.back().nodes;
     }
     std::ranges::sort(policy.node_names);
-    const auto [first, last] = std::ranges::unique(policy.node_names);
-    policy.node_names.erase(first, last);
+    policy.node_names.erase(std::unique(policy.node_names.begin(), policy.node_names.end()),
+                            policy.node_names.end());
   }
   std::vector<std::string> known;
   for (const model::Node& node : desk.now_known.nodes) known.push_back(node.name);
