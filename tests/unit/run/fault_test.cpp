@@ -148,6 +148,15 @@ TEST(Faults, ABaselineThatIsOlderThanANewJobDoesNotLoseIt) {
 
 // The daemon dies after every number of turns, with the batch system in every mood; then it comes
 // back and all is well.
+void DieAndComeBack(Rig& rig, int after_turns) {
+  for (int i = 0; i < after_turns; ++i) rig.Turn();
+  rig.Restart();
+  rig.batch.mood = Mood::kWilling;
+  rig.Settle();
+  rig.Later(61);
+  rig.Settle();
+}
+
 class Dying : public testing::TestWithParam<Mood> {};
 
 TEST_P(Dying, BetweenAnyTwoStepsLosesNothingAndStartsNothingTwice) {
@@ -156,12 +165,7 @@ TEST_P(Dying, BetweenAnyTwoStepsLosesNothingAndStartsNothingTwice) {
     Rig rig;  // with room for one of the three jobs at a time
     for (int i = 0; i < 3; ++i) ASSERT_TRUE(rig.Submit(JobText(kTolerant)));
     rig.batch.mood = GetParam();
-    for (int i = 0; i < dies_after; ++i) rig.Turn();
-    rig.Restart();
-    rig.batch.mood = Mood::kWilling;
-    rig.Settle();
-    rig.Later(61);
-    rig.Settle();
+    DieAndComeBack(rig, dies_after);
     ExpectConsistent(rig);
     ASSERT_EQ(rig.view()->tasks.size(), 3u);
     EXPECT_EQ(rig.batch.natives.size(), 3u);
@@ -191,12 +195,7 @@ TEST_P(Dying, DuringARetryDoesNotRetryTwice) {
     rig.Settle();
     rig.batch.mood = GetParam();
     rig.batch.Ends("100", 1);
-    for (int i = 0; i < dies_after; ++i) rig.Turn();
-    rig.Restart();
-    rig.batch.mood = Mood::kWilling;
-    rig.Settle();
-    rig.Later(61);
-    rig.Settle();
+    DieAndComeBack(rig, dies_after);
     EXPECT_EQ(rig.Task().state, State::kRunning);
     EXPECT_EQ(rig.Task().attempt, 1);
     EXPECT_EQ(rig.Task().retries_used, 1);
