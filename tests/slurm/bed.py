@@ -113,15 +113,16 @@ class BedTest(unittest.TestCase):
         cls.cwd = f"{cls.dir}/out"
         os.mkdir(cls.cwd)
         os.chmod(cls.cwd, 0o1777)
-        # Why a copy: other users of the machine must be able to load it, and build/ may be private.
-        shutil.copy(SPANK, cls.dir)
+        # Why copies: all users' commands read the folders of both, and a clone below /root is private.
+        for plugin in (SPANK, JOB_SUBMIT):
+            shutil.copy(plugin, cls.dir)
         cls.daemon = PlayedDaemon(f"{cls.dir}/submit.sock")
         cls.cox_conf = f"{cls.dir}/bed/etc/cox.conf"
         conf = pathlib.Path(cls.dir, "cox.conf")
         # Why a second: on a busy machine the played daemon needs more than the plug-in's own 100 ms.
         conf.write_text(f"Socket={cls.daemon.path}\nPartitions=train  # foreign is not ours\nTimeoutMs=1000\n")
         command = [ROOT / "scripts/slurm-bed", "up", f"{cls.dir}/bed", "--nodes", str(cls.nodes),
-                   "--job-submit", JOB_SUBMIT, "--spank", f"{cls.dir}/spank_cox.so", "--etc", conf,
+                   "--job-submit", f"{cls.dir}/{JOB_SUBMIT.name}", "--spank", f"{cls.dir}/{SPANK.name}", "--etc", conf,
                    *cls.bed_options]
         for line in cls.slurm_conf:
             command += ["--conf", line]
