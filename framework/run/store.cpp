@@ -1,7 +1,6 @@
 #include "run/store.hpp"
 
 #include <fcntl.h>
-#include <sqlite3.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "run/json.hpp"
+#include "run/sqlite.hpp"
 
 namespace cox::run {
 namespace {
@@ -29,102 +29,13 @@ CREATE TABLE node_policies(id TEXT PRIMARY KEY, record TEXT NOT NULL);
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL);
 )sql";
 
-// One prepared statement. The first error sticks; Run() and Row() then do nothing.
-class Statement {
- public:
-  Statement(sqlite3* db, const char* sql) : db_(db) {
-    code_ = sqlite3_prepare_v2(db, sql, -1, &statement_, nullptr);
-  }
-  ~Statement() { sqlite3_finalize(statement_); }
-  Statement(const Statement&) = delete;
-  Statement& operator=(const Statement&) = delete;
-
-  Statement& Bind(int at, const std::string& text) {
-    if (code_ == SQLITE_OK) {
-      code_ = sqlite3_bind_text(statement_, at, text.data(), static_cast<int>(text.size()),
-                                SQLITE_TRANSIENT);
-    }
-    return *this;
-  }
-  Statement& Bind(int at, uint64_t number) {
-    if (code_ == SQLITE_OK) {
-      code_ = sqlite3_bind_int64(statement_, at, static_cast<sqlite3_int64>(number));
-    }
-    return *this;
-  }
-  bool Row() {
-    if (code_ != SQLITE_OK && code_ != SQLITE_ROW) return false;
-    code_ = sqlite3_step(statement_);
-    return code_ == SQLITE_ROW;
-  }
-  bool Run() {
-    while (Row()) {
-    }
-    const bool done = code_ == SQLITE_DONE;
-    if (done) code_ = sqlite3_reset(statement_);
-    return done;
-  }
-  bool ok() const { return code_ == SQLITE_OK || code_ == SQLITE_DONE || code_ == SQLITE_ROW; }
-
-  uint64_t Number(int column) const {
-    return static_cast<uint64_t>(sqlite3_column_int64(statement_, column));
-  }
-  std::string Text(int column) const {
-    const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
-    return {text == nullptr ? "" : text,
-            static_cast<size_t>(sqlite3_column_bytes(statement_, column))};
-  }
-
- private:
-  sqlite3* db_;
-  sqlite3_stmt* statement_ = nullptr;
-  int code_ = SQLITE_OK;
-};
-
-class Connection {
- public:
-  ~Connection() { sqlite3_close(db_); }
-  sqlite3* db() const { return db_; }
-  const std::string& file() const { return file_; }
-
-  Result<void> Open(const std::string& file, int flags) {
-    file_ = file;
-    if (sqlite3_open_v2(file.c_str(), &db_, flags, nullptr) != SQLITE_OK) return Failed("open");
-    sqlite3_extended_result_codes(db_, 1);
-    sqlite3_busy_timeout(db_, 5000);
-    return {};
-  }
-  bool Do(const char* sql) {
-    return sqlite3_exec(db_, sql, nullptr, nullptr, nullptr) == SQLITE_OK;
-  }
-
-  // What went wrong last, with the file's name and what a person can do.
-  Error Failed(const std::string& doing) const {
-    const int code = sqlite3_errcode(db_) & 0xff;
-    const std::string text = "store " + file_ + ": " + doing + ": " + sqlite3_errmsg(db_);
-    if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT) {
-      return FailedPrecondition(text +
-                                "; the file is damaged or not a Coxswain store: restore it "
-                                "from a backup, or move it away to start with an empty one");
-    }
-    if (code == SQLITE_FULL || code == SQLITE_IOERR) {
-      return Unavailable(text + "; free space on its file system, it is tried again");
-    }
-    return Unavailable(text);
-  }
-
- private:
-  sqlite3* db_ = nullptr;
-  std::string file_;
-};
-
 int Pragma(Connection& c, const char* sql) {
-  Statement s(c.db(), sql);
+  Statement s(c, sql);
   return s.Row() ? static_cast<int>(s.Number(0)) : -1;
 }
 
 Result<void> CheckIsOurs(Connection& c) {
-  Statement s(c.db(), "PRAGMA quick_check(1)");
+  Statement s(c, "PRAGMA quick_check(1)");
   if (!s.Row()) return c.Failed("check");
   if (s.Text(0) != "ok") {
     return FailedPrecondition("store " + c.file() + ": damaged: " + s.Text(0) +
@@ -152,12 +63,12 @@ bool CreateTables(Connection& c) {
 }
 
 bool IsEmpty(Connection& c) {
-  Statement s(c.db(), "SELECT count(*) FROM sqlite_master");
+  Statement s(c, "SELECT count(*) FROM sqlite_master");
   return s.Row() && s.Number(0) == 0;
 }
 
 bool SetMeta(Connection& c, const std::string& key, const std::string& value) {
-  return Statement(c.db(), "INSERT INTO meta VALUES(?1,?2) ON CONFLICT(key) DO UPDATE SET value=?2")
+  return Statement(c, "INSERT INTO meta VALUES(?1,?2) ON CONFLICT(key) DO UPDATE SET value=?2")
       .Bind(1, key)
       .Bind(2, value)
       .Run();
@@ -177,11 +88,8 @@ struct Store::Database : Connection {
     if (::flock(lock, LOCK_EX | LOCK_NB) == 0) return {};
     return FailedPrecondition("store " + path + ": in use by another daemon; stop that one first");
   }
-  // SQLite goes on writing into a file that was removed; nobody would ever read it again.
   Result<void> IsThere() const {
-    int moved = 0;
-    sqlite3_file_control(db(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
-    if (moved == 0) return {};
+    if (!HasMoved()) return {};
     return Unavailable("store " + file() +
                        ": was moved or removed while in use; put it back: a daemon that starts "
                        "without it does not know the jobs it had taken up");
@@ -200,7 +108,7 @@ Result<std::unique_ptr<Store>> Store::Open(const std::string& file) {
 
   auto db = std::make_unique<Database>();
   if (auto locked = db->Lock(file + ".lock"); !locked) return locked.error();
-  if (auto opened = db->Open(file, SQLITE_OPEN_READWRITE); !opened) return opened.error();
+  if (auto opened = db->Open(file, Connection::Mode::kReadWrite); !opened) return opened.error();
   if (IsEmpty(*db) && !CreateTables(*db)) return db->Failed("create tables");
   if (auto ours = CheckIsOurs(*db); !ours) return ours.error();
   if (!db->Do("PRAGMA journal_mode=WAL") || !db->Do("PRAGMA synchronous=FULL") ||
@@ -213,7 +121,7 @@ Result<std::unique_ptr<Store>> Store::Open(const std::string& file) {
 Result<Stored> Store::Load() {
   Stored stored;
   {
-    Statement s(db_->db(), "SELECT id, record FROM tasks ORDER BY id");
+    Statement s(*db_, "SELECT id, record FROM tasks ORDER BY id");
     while (s.Row()) {
       auto json = ParseJson(s.Text(1), "task");
       auto task = json ? TaskFrom(*json) : Result<model::Task>(json.error());
@@ -226,7 +134,7 @@ Result<Stored> Store::Load() {
     if (!s.ok()) return db_->Failed("read tasks");
   }
   {
-    Statement s(db_->db(), "SELECT id, record FROM node_policies ORDER BY id");
+    Statement s(*db_, "SELECT id, record FROM node_policies ORDER BY id");
     while (s.Row()) {
       auto json = ParseJson(s.Text(1), "node policy");
       auto policy = json ? PolicyFrom(*json) : Result<spec::NodePolicy>(json.error());
@@ -239,7 +147,7 @@ Result<Stored> Store::Load() {
     if (!s.ok()) return db_->Failed("read node policies");
   }
   {
-    Statement s(db_->db(), "SELECT key, value FROM meta");
+    Statement s(*db_, "SELECT key, value FROM meta");
     while (s.Row()) {
       const std::string key = s.Text(0);
       if (key == "nominations") {
@@ -267,7 +175,7 @@ Result<void> Store::Save(const Batch& batch) {
   if (auto there = db_->IsThere(); !there) return there.error();
   const auto write = [&] {
     {
-      Statement s(c.db(), "INSERT OR REPLACE INTO tasks VALUES(?1,?2,?3,?4,?5,?6,?7)");
+      Statement s(c, "INSERT OR REPLACE INTO tasks VALUES(?1,?2,?3,?4,?5,?6,?7)");
       for (const auto& [id, task] : batch.tasks) {
         s.Bind(1, id).Bind(2, task->root_uuid).Bind(3, task->name).Bind(4, task->owner.user);
         s.Bind(5, std::string(model::Name(task->state))).Bind(6, task->version);
@@ -275,25 +183,25 @@ Result<void> Store::Save(const Batch& batch) {
       }
     }
     {
-      Statement s(c.db(), "INSERT INTO events(task,record) VALUES(?1,?2)");
+      Statement s(c, "INSERT INTO events(task,record) VALUES(?1,?2)");
       for (const model::TaskEvent& event : batch.events) {
         if (!s.Bind(1, event.task.value).Bind(2, Dump(ToJson(event))).Run()) return false;
       }
     }
     for (const char* sql : {"DELETE FROM tasks WHERE id=?1", "DELETE FROM events WHERE task=?1"}) {
-      Statement s(c.db(), sql);
+      Statement s(c, sql);
       for (const TaskId task : batch.deleted_tasks) {
         if (!s.Bind(1, task.value).Run()) return false;
       }
     }
     {
-      Statement s(c.db(), "INSERT OR REPLACE INTO node_policies VALUES(?1,?2)");
+      Statement s(c, "INSERT OR REPLACE INTO node_policies VALUES(?1,?2)");
       for (const auto& [id, policy] : batch.policies) {
         if (!s.Bind(1, id).Bind(2, Dump(ToJson(policy))).Run()) return false;
       }
     }
     {
-      Statement s(c.db(), "DELETE FROM node_policies WHERE id=?1");
+      Statement s(c, "DELETE FROM node_policies WHERE id=?1");
       for (const std::string& id : batch.deleted_policies) {
         if (!s.Bind(1, id).Run()) return false;
       }
@@ -320,12 +228,12 @@ StoreReader::~StoreReader() = default;
 
 Result<std::unique_ptr<StoreReader>> StoreReader::Open(const std::string& file) {
   auto db = std::make_unique<Database>();
-  if (auto opened = db->Open(file, SQLITE_OPEN_READONLY); !opened) return opened.error();
+  if (auto opened = db->Open(file, Connection::Mode::kReadOnly); !opened) return opened.error();
   return std::unique_ptr<StoreReader>(new StoreReader(std::move(db)));
 }
 
 Result<std::vector<model::TaskEvent>> StoreReader::Events(TaskId task) {
-  Statement s(db_->db(), "SELECT record FROM events WHERE task=?1 ORDER BY sequence");
+  Statement s(*db_, "SELECT record FROM events WHERE task=?1 ORDER BY sequence");
   s.Bind(1, task.value);
   std::vector<model::TaskEvent> events;
   while (s.Row()) {
@@ -339,7 +247,7 @@ Result<std::vector<model::TaskEvent>> StoreReader::Events(TaskId task) {
 }
 
 Result<std::vector<StoreReader::Numbered>> StoreReader::EventsAfter(uint64_t after, int limit) {
-  Statement s(db_->db(),
+  Statement s(*db_,
               "SELECT sequence, record FROM events WHERE sequence>?1 ORDER BY sequence LIMIT ?2");
   s.Bind(1, after).Bind(2, static_cast<uint64_t>(limit));
   std::vector<Numbered> events;
