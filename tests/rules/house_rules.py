@@ -20,15 +20,16 @@ ALLOWED = {
     "adapter.hpp": ["base", "spec", "model"],
     "run": ["adapter.hpp", "sdk", "base", "spec", "model", "host", "cycle", "lifecycle"],
     "scenario": ["adapter.hpp", "base", "spec", "model", "host", "run"],
+    "simulate": ["sdk", "base", "spec", "model", "host", "cycle", "lifecycle", "run", "scenario"],
     "tools": ["adapter.hpp", "sdk", "base", "spec", "model", "host", "cycle", "lifecycle", "run",
-              "scenario"],
+              "scenario", "simulate"],
     "policies": ["base"],
     "plugins": ["sdk", "policies"],
     "adapters": ["adapter.hpp", "base", "spec", "model", "lifecycle", "run"],
 }
 
 # Each of these libraries is known to one folder only, whichever it is.
-THIRD_PARTY = ["boost/dll", "yaml-cpp/", "valijson/", "sqlite3.h", "CLI/", "prometheus/", "slurm/", "spdlog/", "re2/"]
+THIRD_PARTY = ["boost/dll", "yaml-cpp/", "valijson/", "sqlite3.h", "CLI/", "prometheus/", "slurm/", "spdlog/", "re2/", "csv.h"]
 
 # Made by the build, per plugin: its schema.json as a string.
 GENERATED = {"plugins": ["schema.hpp"]}

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <sstream>
 
+#include "simulate/trace.hpp"
+
 namespace cox::cli {
 namespace {
 
@@ -58,6 +60,7 @@ class Parser {
     NodePolicies();
     Site();
     Scenarios();
+    Simulations();
   }
 
   std::variant<Arguments, Leave> Parse(std::vector<std::string> words) {
@@ -217,6 +220,56 @@ class Parser {
     run->add_option("--plugin-dir", args_.plugin_directory,
                     "where relative plugin paths start; default: the built-in plugins")
         ->type_name("DIR");
+  }
+
+  // A time in words: "15m".
+  CLI::Option* Time(CLI::App* verb, const char* name, const char* help, int64_t& seconds) {
+    const auto read = [name, &seconds](const std::string& text) {
+      const auto read_seconds = ParseSeconds(text);
+      if (!read_seconds) throw CLI::ValidationError(name, read_seconds.error().text);
+      seconds = *read_seconds;
+    };
+    return verb->add_option_function<std::string>(name, read, help)->type_name("TIME");
+  }
+
+  void Simulations() {
+    CLI::App* verb = Verb(app_, "simulate", "replay a trace under one or several configurations");
+    Target(verb, "TRACE",
+           "the trace, or a scenario file (docs/simulate.md); - reads standard input");
+    verb->add_option("--config", args_.configs, "a site file; once for each to compare")
+        ->allow_extra_args(false)
+        ->type_name("FILE");
+    verb->add_flag("--baseline", args_.baseline, "compare with strict FIFO, too");
+    verb->add_option("--nodes", args_.cluster,
+                     "nodes, if the trace has none: 16x8:h100, POOL=16x8, or a list")
+        ->allow_extra_args(false)
+        ->type_name("NODES");
+    verb->add_option("--format", args_.trace_format,
+                     "how to read the trace; default: by its first line")
+        ->check(CLI::IsMember(simulate::Formats()))
+        ->type_name("FORMAT")
+        ->option_text("FORMAT");
+    verb->add_option("--tenant", args_.tenant, "only the jobs of this tenant")->type_name("NAME");
+    Time(verb, "--checkpoint", "jobs save their work so often; default: never",
+         args_.checkpoint_seconds);
+    verb->add_option("--html", args_.html, "write a page with plots")->type_name("FILE");
+    verb->add_option_function<std::string>(
+            "--window", [this](const std::string& text) { ReadWindow(text); },
+            "what the page's gantt chart shows: 2d,50h; default: the busiest time")
+        ->type_name("FROM,TO");
+    verb->add_option("--plugin-dir", args_.plugin_directory,
+                     "where relative plugin paths start; default: the built-in plugins")
+        ->type_name("DIR");
+  }
+
+  void ReadWindow(const std::string& text) {
+    const size_t comma = text.find(',');
+    const auto from = ParseSeconds(text.substr(0, comma));
+    const auto to = ParseSeconds(comma == text.npos ? "" : text.substr(comma + 1));
+    if (!from || !to || *from >= *to) {
+      throw CLI::ValidationError("--window", "\"" + text + "\" is not like 2d,50h");
+    }
+    args_.window = std::pair(*from, *to);
   }
 
   CLI::App app_;

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -48,6 +49,12 @@ struct Arguments {
 
   std::vector<std::string> files;  // scenario run
   bool show = false;
+
+  std::vector<std::string> configs, cluster;  // simulate; the trace is `target`
+  std::string trace_format, tenant, html;
+  bool baseline = false;
+  int64_t checkpoint_seconds = 0;
+  std::optional<std::pair<int64_t, int64_t>> window;  // seconds
 };
 
 // Either what to do, or what to print and the code to leave with (help, version, usage error).

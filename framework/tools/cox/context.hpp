@@ -16,7 +16,8 @@ namespace cox::cli {
 struct Context {
   std::ostream* out = nullptr;
   std::ostream* err = nullptr;
-  bool colour = false;  // of what goes to `out`
+  bool colour = false;    // of what goes to `out`
+  bool progress = false;  // `err` is a terminal: somebody watches
   const Clock* clock = nullptr;
   // The daemon at `socket`: one request line, one reply line (run/control.hpp).
   std::string socket;

@@ -27,6 +27,7 @@ int main(int argc, char** argv) {
   context.out = &std::cout;
   context.err = &std::cerr;
   context.colour = isatty(STDOUT_FILENO) == 1 && (no_colour == nullptr || *no_colour == '\0');
+  context.progress = isatty(STDERR_FILENO) == 1;
   context.clock = &clock;
   context.call = [](const std::string& socket, const std::string& request) {
     return cox::run::Call(socket, request);

@@ -35,6 +35,7 @@ constexpr Verb kVerbs[] = {
     {"reload", Reload},
     {"health", Health},
     {"scenario run", ScenarioRun},
+    {"simulate", Simulate},
 };
 
 }  // namespace

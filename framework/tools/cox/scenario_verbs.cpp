@@ -1,24 +1,12 @@
 // `cox scenario`: a policy is tried on a small cluster that exists in a file. Asks no daemon.
-#include <filesystem>
-
 #include "scenario/compare.hpp"
 #include "scenario/parse.hpp"
+#include "tools/cox/plugin_options.hpp"
 #include "tools/cox/table.hpp"
 #include "tools/cox/verbs.hpp"
 
 namespace cox::cli {
 namespace {
-
-// Beside this program: of the installation, or of the build tree.
-std::string BuiltInPlugins() {
-  namespace fs = std::filesystem;
-  std::error_code none;
-  const fs::path root = fs::read_symlink("/proc/self/exe", none).parent_path().parent_path();
-  for (const char* folder : {"lib/cox/plugins", "plugins"}) {
-    if (fs::exists(root / folder / "quota_tree.so", none)) return root / folder;
-  }
-  return "";
-}
 
 std::string Words(const std::vector<std::string>& words, const char* between) {
   std::string out;
@@ -116,12 +104,7 @@ Result<std::pair<scenario::Scenario, scenario::Verdict>> Play(const Context& con
 }  // namespace
 
 int ScenarioRun(const Context& context, const Arguments& args) {
-  host::Options options;
-  options.plugin_directory =
-      args.plugin_directory.empty() ? BuiltInPlugins() : args.plugin_directory;
-  std::error_code none;
-  options.plugin_directory = std::filesystem::absolute(options.plugin_directory, none).string();
-
+  const host::Options options = PluginOptions(args);
   int code = kOk;
   Value::List results;
   for (const std::string& file : args.files) {

@@ -42,6 +42,9 @@ int Health(const Context& context, const Arguments& args);
 // scenario_verbs.cpp
 int ScenarioRun(const Context& context, const Arguments& args);  // asks no daemon
 
+// simulate_verb.cpp
+int Simulate(const Context& context, const Arguments& args);  // asks no daemon
+
 // Parses the words after "cox" and does what they say.
 int Run(Context context, const std::vector<std::string>& words);
 

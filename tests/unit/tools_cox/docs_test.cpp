@@ -78,6 +78,7 @@ TEST(Docs, CliPageHasEveryVerb) {
                            "plugin check",
                            "reload",
                            "health",
+                           "simulate",
                            "scenario run"}) {
     EXPECT_NE(page.find(std::string("$ cox ") + verb + " --help\n"), std::string::npos) << verb;
   }

@@ -40,6 +40,7 @@ class FakeDaemon {
     Context context;
     context.out = &out;
     context.err = &err;
+    context.progress = progress;
     context.clock = &clock_;
     context.call = [this](const std::string&, const std::string& request) {
       return Reply(request);
@@ -56,6 +57,7 @@ class FakeDaemon {
   std::ostringstream out, err;
   std::vector<std::string> requests;
   int waits = 0;
+  bool progress = false;
 
  private:
   Result<std::string> Reply(const std::string& request) {
