@@ -52,7 +52,9 @@ std::optional<Seats> Try(Round& round, Bid& bid) {
   Admit(round, bid);
   if (!bid.admitted) return std::nullopt;
   Select(round, bid);
-  if (auto shortage = IdleShortage(round, bid)) {
+  auto shortage = IdleShortage(round, bid);
+  if (!shortage) shortage = SpotShortage(round, bid);
+  if (shortage) {
     bid.blockers.push_back(std::move(*shortage));
     return std::nullopt;
   }
@@ -79,7 +81,7 @@ void Start(Round& round, const Bid& bid, const Seats& seats) {
 }
 
 // All candidates of one job, in its owner's order: the first that fits is taken (S38). If none
-// does, others may have to make room.
+// does, others may have to make room; where the site prefers the order, for each before the next.
 void Look(Round& round) {
   const uint32_t row = round.order[round.at];
   const model::PendingJob& job = round.snapshot.pending[row];
@@ -91,6 +93,7 @@ void Look(Round& round) {
   }
   round.end = EndOf(job, round.snapshot.now);
   const std::optional<model::Nomination> nominated = LetGo(round, row);
+  const bool in_order = round.snapshot.site && round.snapshot.site->prefer_flavor_order;
   std::vector<Bid> bids;
   bids.reserve(job.candidates.size());
   for (const model::Candidate& candidate : job.candidates) {
@@ -103,8 +106,11 @@ void Look(Round& round) {
       round.again |= nominated && nominated->placement != round.decision.starts.back().placement;
       return;
     }
+    if (!in_order) continue;
+    Preempt(round, std::span(&bid, 1), nominated, waiting.blockers);
+    if (round.nominees.contains(job.id.value)) break;
   }
-  Preempt(round, bids, nominated, waiting.blockers);
+  if (!in_order) Preempt(round, bids, nominated, waiting.blockers);
   if (!round.nominees.contains(job.id.value)) Reserve(round, bids);
   round.again |= nominated && !round.nominees.contains(job.id.value);
   if (waiting.blockers.empty()) waiting.blockers.swap(bids.front().blockers);

@@ -43,6 +43,16 @@ std::string BestNode(const Round& round, const Bid& bid) {
          " after preempting all preemptible";
 }
 
+// When the next running job has run long enough to be preempted.
+std::optional<TimePoint> NextLawful(const Round& round, const model::PendingJob& job) {
+  TimePoint next = kNever;
+  for (const model::RunningJob& victim : round.snapshot.running) {
+    const TimePoint from = victim.leaving ? kNever : LawfulFrom(round, victim, job);
+    if (from > round.snapshot.now) next = std::min(next, from);
+  }
+  return next == kNever ? std::nullopt : std::optional(next);
+}
+
 std::string TaskNames(const Round& round, const Victims& victims) {
   std::string names;
   for (const uint32_t v : victims) {
@@ -97,7 +107,7 @@ bool MayPreempt(const Bid& bid) {
           bid.candidate->source == CapacityType::kOnDemand);
 }
 
-void Preempt(Round& round, std::vector<Bid>& bids, const std::optional<model::Nomination>& before,
+void Preempt(Round& round, std::span<Bid> bids, const std::optional<model::Nomination>& before,
              std::vector<model::Blocker>& blockers) {
   std::vector<Bid*> able;
   for (Bid& bid : bids) {
@@ -107,7 +117,8 @@ void Preempt(Round& round, std::vector<Bid>& bids, const std::optional<model::No
     if (known == round.hopeless.end()) {
       able.push_back(&bid);
     } else {
-      bid.blockers.back().text += known->second;
+      bid.blockers.back().text += known->second.why;
+      bid.blockers.back().retry_at = known->second.retry_at;
     }
   }
   if (able.empty()) return;
@@ -133,9 +144,10 @@ void Preempt(Round& round, std::vector<Bid>& bids, const std::optional<model::No
     Trial all_gone(round.board);
     for (const uint32_t v : lawful) round.board.Leave(round.snapshot.running[v]);
     if (Fits(round.board, *bid, kLiftAll)) continue;  // only node policies are in its way
-    std::string why = lawful.empty() ? "" : BestNode(round, *bid);
-    bid->blockers.back().text += why;
-    round.hopeless.emplace(std::tuple(ShapeOf(*bid), job.priority, job.guaranteed), why);
+    const Hopeless hopeless = {lawful.empty() ? "" : BestNode(round, *bid), NextLawful(round, job)};
+    bid->blockers.back().text += hopeless.why;
+    bid->blockers.back().retry_at = hopeless.retry_at;
+    round.hopeless.emplace(std::tuple(ShapeOf(*bid), job.priority, job.guaranteed), hopeless);
   }
 }
 

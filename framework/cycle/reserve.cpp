@@ -44,9 +44,9 @@ bool Shares(const Board& board, const Bid& bid, const model::Placement& placemen
 TimePoint EndFor(const Round& round, const Bid& bid, const model::RunningJob& job) {
   const TimePoint now = round.snapshot.now;
   if (job.leaving) return kNever;  // it should have gone long ago
-  if (MayPreempt(bid) && IsLawful(job, round.job(bid))) return now;
-  if (job.ends_by == kNever || now >= job.ends_by + kLeaveMargin) return kNever;
-  return std::max(job.ends_by, now);
+  const TimePoint evicted = MayPreempt(bid) ? LawfulFrom(round, job, round.job(bid)) : kNever;
+  if (job.ends_by == kNever || now >= job.ends_by + kLeaveMargin) return evicted;
+  return std::min(evicted, std::max(job.ends_by, now));
 }
 
 // The first to end first. Who leaves anyway is room already; who starts in this cycle is a guest,

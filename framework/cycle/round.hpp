@@ -72,6 +72,11 @@ struct Asks {
   cox_asks table(uint32_t first, uint32_t last) const;
 };
 
+struct Hopeless {
+  std::string why;
+  std::optional<TimePoint> retry_at;  // then somebody has run long enough to be preempted
+};
+
 struct Round {
   Round(const model::Snapshot& s, host::Plugins& p) : snapshot(s), plugins(p), board(s) {}
 
@@ -97,7 +102,7 @@ struct Round {
   std::map<const std::vector<uint8_t>*, bool> behind;  // are some of these nodes among them?
   int64_t dates_looked_for = 0;
   // Shapes that no lawful eviction helps, by the preemptor's priority and guarantee.
-  std::map<std::tuple<Shape, spec::Priority, bool>, std::string> hopeless;
+  std::map<std::tuple<Shape, spec::Priority, bool>, Hopeless> hopeless;
   bool again = false;                              // room came back after others had been looked at
   std::set<uint32_t> evicted;                      // running rows
   std::map<uint64_t, model::Nomination> nominees;  // by task: what stands now
@@ -132,6 +137,8 @@ void Select(Round& round, Bid& bid);
 void JudgeNodes(Round& round, Bid& bid);
 // idle.cpp: is the offered stability high enough (2.3)?
 std::optional<model::Blocker> IdleShortage(Round& round, const Bid& bid);
+// spot.cpp: does it leave the headroom free (S50)?
+std::optional<model::Blocker> SpotShortage(Round& round, const Bid& bid);
 void CountIdle(Round& round, const Bid& bid);
 
 // 6 gang.cpp: all replicas or none.
@@ -147,7 +154,7 @@ model::Placement ToPlacement(const Round& round, const Bid& bid, const Seats& se
 
 // 7 preempt.cpp: who must go so that one of the bids fits (2.6)? Evicts, and nominates the job.
 // What the job then waits for, or why it is of no use, goes into `blockers`.
-void Preempt(Round& round, std::vector<Bid>& bids, const std::optional<model::Nomination>& before,
+void Preempt(Round& round, std::span<Bid> bids, const std::optional<model::Nomination>& before,
              std::vector<model::Blocker>& blockers);
 
 // 8 reserve.cpp: the first in line that waits for room gets a date or, where nobody knows one and

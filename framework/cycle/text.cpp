@@ -22,7 +22,7 @@ std::string TwoDigits(unsigned n) {
 
 std::string Amount(const Resources& r) {
   std::string text;
-  if (r.gpu_milli != 0) text += Thousandths(r.gpu_milli) + " GPU, ";
+  if (r.gpu_milli != 0) text += Gpus(r.gpu_milli) + ", ";
   text += Thousandths(r.cpu_milli) + " CPU, ";
   return text + (r.mem_mib % 1024 == 0 ? std::to_string(r.mem_mib / 1024) + " GiB"
                                        : std::to_string(r.mem_mib) + " MiB");
@@ -36,6 +36,10 @@ std::string Names(const std::vector<std::string>& names) {
   }
   if (names.size() > kShown) text += " and " + std::to_string(names.size() - kShown) + " more";
   return text;
+}
+
+std::string Gpus(int64_t milli) {
+  return Thousandths(milli) + " GPU";
 }
 
 std::string Utc(TimePoint t) {

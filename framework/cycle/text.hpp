@@ -11,6 +11,7 @@ namespace cox::cycle {
 
 std::string Amount(const Resources& r);                    // "8 GPU, 64 CPU, 512 GiB"
 std::string Names(const std::vector<std::string>& names);  // "n1, n2, n3 and 4 more"
+std::string Gpus(int64_t milli);                           // "1.5 GPU"
 std::string Utc(TimePoint t);                              // "2026-01-31T12:00:00Z"
 std::string Count(int64_t n, const std::string& noun);     // "1 node", "2 nodes"
 

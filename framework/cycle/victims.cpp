@@ -139,6 +139,14 @@ bool IsLawful(const model::RunningJob& victim, const model::PendingJob& preempto
   return victim.priority < preemptor.priority;
 }
 
+TimePoint LawfulFrom(const Round& round, const model::RunningJob& victim,
+                     const model::PendingJob& preemptor) {
+  if (!IsLawful(victim, preemptor)) return kNever;
+  const TimePoint now = round.snapshot.now;
+  const TimePoint started = victim.started_at == TimePoint{} ? now : victim.started_at;
+  return std::max(now, started + std::chrono::seconds(round.snapshot.site->min_run_seconds));
+}
+
 int Band(const model::RunningJob& victim) {
   if (victim.capacity == CapacityType::kIdle) return static_cast<int>(victim.stability);
   if (victim.capacity == CapacityType::kSpot) return 3;
@@ -149,7 +157,8 @@ Victims LawfulVictims(const Round& round, const Bid& bid) {
   Victims lawful;
   for (uint32_t r = 0; r < round.snapshot.running.size(); ++r) {
     const model::RunningJob& job = round.snapshot.running[r];
-    if (job.leaving || round.evicted.contains(r) || !IsLawful(job, round.job(bid))) continue;
+    if (job.leaving || round.evicted.contains(r)) continue;
+    if (LawfulFrom(round, job, round.job(bid)) > round.snapshot.now) continue;
     const bool helps = std::ranges::any_of(job.placement.replicas, [&](const auto& replica) {
       const uint32_t node = round.board.rows().NodeRow(replica.node);
       return node != COX_NONE && std::ranges::any_of(bid.fields, [&](const Field& field) {

@@ -15,6 +15,10 @@ using Victims = std::vector<uint32_t>;  // rows of running jobs
 // May `victim` go for `preemptor`? Pure law, whatever it would help.
 bool IsLawful(const model::RunningJob& victim, const model::PendingJob& preemptor);
 
+// From when on; kNever = not at all. The site may let everybody run for a while first.
+TimePoint LawfulFrom(const Round& round, const model::RunningJob& victim,
+                     const model::PendingJob& preemptor);
+
 // 0..6: idle low, medium, high; spot; unguaranteed low, medium, high. Lower bands go first.
 int Band(const model::RunningJob& victim);
 

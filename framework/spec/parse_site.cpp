@@ -69,7 +69,12 @@ class SiteReader {
       read("shadowedMountPaths", site_.shadowed_mount_warnings);
     });
     top.Group("scheduling", [&](Reader& read) {
+      std::string fallback;
       read("starvationBoundSeconds", site_.starvation_bound_seconds);
+      read("flavorFallback", fallback);
+      read("minRunSeconds", site_.min_run_seconds);
+      read("spotHeadroomPercent", site_.spot_headroom_percent);
+      site_.prefer_flavor_order = fallback == "prefer-order";
     });
     ReadPlugins();
     ReadAdapter();

@@ -112,6 +112,9 @@ struct Site {
   int64_t start_timeout_seconds = 300;               // Starting -> Pending GangStartTimeout
   int64_t unknown_timeout_seconds = 300;             // Unknown -> Failed NodeUnreachable
   int64_t starvation_bound_seconds = 3600;           // 0 = none; see cycle/reserve.cpp
+  bool prefer_flavor_order = false;   // evict for an earlier flavor before trying the next (S38)
+  int64_t min_run_seconds = 0;        // that a job runs before it may be preempted
+  int64_t spot_headroom_percent = 0;  // of the capacity, not for spot jobs (S50)
   std::vector<PluginConfig> plugins;
 
   // The block of the one adapter that runs here, checked and complete like the rest of the file.

@@ -70,6 +70,9 @@ TEST(ParseSite, DefaultsComeFromTheSchema) {
   EXPECT_EQ(site.start_timeout_seconds, 300);
   EXPECT_EQ(site.unknown_timeout_seconds, 300);
   EXPECT_EQ(site.starvation_bound_seconds, 3600);
+  EXPECT_FALSE(site.prefer_flavor_order);
+  EXPECT_EQ(site.min_run_seconds, 0);
+  EXPECT_EQ(site.spot_headroom_percent, 0);
   EXPECT_THAT(site.shadowed_mount_warnings, ElementsAre("/opt", "/workspace", "/usr"));
   EXPECT_FALSE(site.label_policy.enabled);
   EXPECT_EQ(site.adapter, "");
@@ -80,12 +83,16 @@ TEST(ParseSite, DefaultsCanBeSet) {
   const Site site = SiteOf(
       "defaults: {tenant: guests, imagePullMaxRetries: -1, startTimeoutSeconds: 5,\n"
       "  unknownTimeoutSeconds: 6, shadowedMountPaths: [/bin]}\n"
-      "scheduling: {starvationBoundSeconds: 7}\n");
+      "scheduling: {starvationBoundSeconds: 7, flavorFallback: prefer-order,\n"
+      "  minRunSeconds: 8, spotHeadroomPercent: 9}\n");
   EXPECT_EQ(site.default_tenant, "guests");
   EXPECT_EQ(site.default_pull_max_retries, -1);
   EXPECT_EQ(site.start_timeout_seconds, 5);
   EXPECT_EQ(site.unknown_timeout_seconds, 6);
   EXPECT_EQ(site.starvation_bound_seconds, 7);
+  EXPECT_TRUE(site.prefer_flavor_order);
+  EXPECT_EQ(site.min_run_seconds, 8);
+  EXPECT_EQ(site.spot_headroom_percent, 9);
   EXPECT_THAT(site.shadowed_mount_warnings, ElementsAre("/bin"));
 }
 
