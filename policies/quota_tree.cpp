@@ -13,28 +13,49 @@ int64_t Minus(int64_t a, int64_t b) {
   return b > 0 ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max();
 }
 
+std::optional<QuotaBlock> BlockOf(const QuotaRow& row, size_t index, int64_t units) {
+  if (row.limit < 0) return std::nullopt;
+  const int64_t left = Minus(row.limit, row.used);
+  if (units <= left) return std::nullopt;
+  return QuotaBlock{units > row.limit ? QuotaBlock::Kind::kTooLarge : QuotaBlock::Kind::kWait,
+                    index, std::max<int64_t>(left, 0), Minus(units, left)};
+}
+
+bool IsWorse(const QuotaBlock& a, const QuotaBlock& b) {
+  if (a.kind != b.kind) return a.kind == QuotaBlock::Kind::kTooLarge;
+  return a.shortfall > b.shortfall;
+}
+
+bool NobodyGranted(std::span<const QuotaRow> rows, int64_t units) {
+  return units > 0 && std::ranges::none_of(rows, [](const QuotaRow& r) { return r.limit >= 0; });
+}
+
 }  // namespace
 
 std::optional<QuotaBlock> FirstBlock(std::span<const QuotaRow> rows, int64_t units,
                                      bool missing_denies) {
-  std::optional<QuotaBlock> worst;
-  bool limited = false;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const QuotaRow& row = rows[i];
-    if (row.limit < 0) continue;
-    limited = true;
-    const int64_t left = Minus(row.limit, row.used);
-    if (units <= left) continue;
-    QuotaBlock block{units > row.limit ? QuotaBlock::Kind::kTooLarge : QuotaBlock::Kind::kWait, i,
-                     std::max<int64_t>(left, 0), Minus(units, left)};
-    const bool worse =
-        !worst || (block.kind != worst->kind ? block.kind == QuotaBlock::Kind::kTooLarge
-                                             : block.shortfall > worst->shortfall);
-    if (worse) worst = block;
-  }
-  if (!limited && missing_denies && units > 0)
+  if (missing_denies && NobodyGranted(rows, units)) {
     return QuotaBlock{QuotaBlock::Kind::kNoQuota, 0, 0, units};
+  }
+  std::optional<QuotaBlock> worst;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const auto block = BlockOf(rows[i], i, units);
+    if (block && (!worst || IsWorse(*block, *worst))) worst = block;
+  }
   return worst;
+}
+
+std::vector<QuotaBlock> AllBlocks(std::span<const QuotaRow> rows, int64_t units,
+                                  bool missing_denies) {
+  if (missing_denies && NobodyGranted(rows, units)) {
+    return {{QuotaBlock::Kind::kNoQuota, 0, 0, units}};
+  }
+  std::vector<QuotaBlock> blocks;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (const auto block = BlockOf(rows[i], i, units)) blocks.push_back(*block);
+  }
+  std::ranges::stable_sort(blocks, IsWorse);
+  return blocks;
 }
 
 }  // namespace cox::policies

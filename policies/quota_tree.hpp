@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace cox::policies {
 
@@ -30,5 +31,9 @@ struct QuotaBlock {
 // shortfall, then the earlier row. None: `units` may be charged to all of `rows`.
 std::optional<QuotaBlock> FirstBlock(std::span<const QuotaRow> rows, int64_t units,
                                      bool missing_denies);
+
+// All rows that block, that one first: who is told of one only asks for more of it and waits on.
+std::vector<QuotaBlock> AllBlocks(std::span<const QuotaRow> rows, int64_t units,
+                                  bool missing_denies);
 
 }  // namespace cox::policies

@@ -32,34 +32,31 @@ class QuotaTree final : public cox::Quota {
 
   void Explain(const cox_view& view, const cox_asks& asks, uint32_t ask, cox_verdict,
                cox_reason& out) override {
-    const auto block = Block(view, asks, ask);
-    if (!block) return;
-    const std::string units = std::to_string(asks.units[ask]);
-    const std::string what = std::string(kCapacity[asks.capacity[ask]]) + " " +
+    const auto blocks =
+        cox::policies::AllBlocks(Rows(view, asks, ask), asks.units[ask], Denies(asks, ask));
+    if (blocks.empty()) return;
+    const std::string need = std::string(kCapacity[asks.capacity[ask]]) + " " +
                              Pool(view, asks.pool[ask]) +
-                             std::string(cox::Name(view.flavors, asks.flavor[ask]));
-    if (block->kind == QuotaBlock::Kind::kNoQuota) {
-      cox::Put(out.code, "NoQuota");
-      cox::Put(out.text, what + ": needs " + units +
-                             " units, but no quota was granted to the user, project or tenant; "
+                             std::string(cox::Name(view.flavors, asks.flavor[ask])) + ": needs " +
+                             std::to_string(asks.units[ask]) + " units, ";
+    const QuotaBlock::Kind kind = blocks.front().kind;
+    cox::Put(out.code, kind == QuotaBlock::Kind::kTooLarge ? "DemandExceedsQuota"
+                       : kind == QuotaBlock::Kind::kWait   ? "InsufficientQuota"
+                                                           : "NoQuota");
+    if (kind == QuotaBlock::Kind::kNoQuota) {
+      cox::Put(out.text, need +
+                             "but no quota was granted to the user, project or tenant; "
                              "ask an administrator for one");
       return;
     }
-    const cox_ledger& ledger = *view.ledger;
-    const uint32_t row = asks.row[asks.row_begin[ask] + block->row];
-    const std::string limit = std::to_string(ledger.limit[row]);
-    std::string text = std::string(kLevel[ledger.level[row]]) + " " + Subject(view, row) + ": " +
-                       what + ": needs " + units + " units, ";
-    if (block->kind == QuotaBlock::Kind::kTooLarge)
-      text += "the whole quota is " + limit + "; ask for less, or for more quota";
-    else
-      text += std::to_string(block->left) + " of " + limit + " left (" +
-              std::to_string(ledger.used[row]) + " used); waits until " +
-              std::to_string(block->shortfall) + " more are released";
-    cox::Put(out.code, block->kind == QuotaBlock::Kind::kTooLarge ? "DemandExceedsQuota"
-                                                                  : "InsufficientQuota");
+    std::string text;
+    for (const QuotaBlock& block : blocks) {
+      const uint32_t row = asks.row[asks.row_begin[ask] + block.row];
+      text += (text.empty() ? "" : "; and ") + std::string(kLevel[view.ledger->level[row]]) + " " +
+              Subject(view, row) + ": " + (text.empty() ? need : "") + Left(view, row, block);
+      out.row = row;  // who uses the one named last is told next
+    }
     cox::Put(out.text, text);
-    out.row = row;
   }
 
   const char* Reason(cox_verdict verdict) const override {
@@ -77,12 +74,27 @@ class QuotaTree final : public cox::Quota {
 
   std::optional<QuotaBlock> Block(const cox_view& view, const cox_asks& asks, uint32_t ask) const {
     if (asks.capacity[ask] >= COX_IDLE) return std::nullopt;  // idle needs no quota (S30)
+    return FirstBlock(Rows(view, asks, ask), asks.units[ask], Denies(asks, ask));
+  }
+  bool Denies(const cox_asks& asks, uint32_t ask) const {
+    return missing_denies_[asks.capacity[ask]];
+  }
+  static std::vector<cox::policies::QuotaRow> Rows(const cox_view& view, const cox_asks& asks,
+                                                   uint32_t ask) {
     std::vector<cox::policies::QuotaRow> rows;
     for (uint32_t i = asks.row_begin[ask]; i < asks.row_begin[ask + 1]; ++i)
       rows.push_back({view.ledger->limit[asks.row[i]], view.ledger->used[asks.row[i]]});
-    return FirstBlock(rows, asks.units[ask], missing_denies_[asks.capacity[ask]]);
+    return rows;
   }
 
+  static std::string Left(const cox_view& view, uint32_t row, const QuotaBlock& block) {
+    const std::string limit = std::to_string(view.ledger->limit[row]);
+    if (block.kind == QuotaBlock::Kind::kTooLarge)
+      return "the whole quota is " + limit + "; ask for less, or for more quota";
+    return std::to_string(block.left) + " of " + limit + " left (" +
+           std::to_string(view.ledger->used[row]) + " used); waits until " +
+           std::to_string(block.shortfall) + " more are released";
+  }
   static std::string Pool(const cox_view& view, uint32_t pool) {
     return pool == COX_NONE ? "" : std::string(cox::Name(view.pools, pool)) + "/";
   }

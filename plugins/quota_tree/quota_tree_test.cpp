@@ -40,6 +40,26 @@ TEST(QuotaTree, SaysWhoseQuotaBlocksAndHowMuchMustBeReleased) {
   EXPECT_EQ(why.retry_at_s, 0);
 }
 
+TEST(QuotaTree, NamesEveryLevelThatBlocks) {  // D8
+  Cluster cluster =
+      Cluster()
+          .Add(Job(1).User("alice").Project("nlp").Tenant("acme"))
+          .Add(Quota(COX_TENANT, "acme", COX_RESERVED, "team-shared", "h100.1g", 8, 8))
+          .Add(Quota(COX_PROJECT, "nlp", COX_RESERVED, "team-shared", "h100.1g", 16, 16))
+          .Add(Quota(COX_USER, "alice", COX_RESERVED, "team-shared", "h100.1g", 64, 8))
+          .Add(Ask(0, COX_RESERVED, "team-shared", "h100.1g", 4))
+          .Add(Ask(0, COX_RESERVED, "team-shared", "h100.1g", 9));
+  Plugin plugin(COX_PLUGIN_UNDER_TEST);
+  EXPECT_EQ(plugin.ExplainQuota(cluster, 0, kWait).text,
+            "tenant acme: reserved team-shared/h100.1g: needs 4 units, 0 of 8 left (8 used); waits "
+            "until 4 more are released; and project nlp: 0 of 16 left (16 used); waits until 4 "
+            "more are released");
+  const Explained never = plugin.ExplainQuota(cluster, 1, kTooLarge);
+  EXPECT_EQ(never.code, "DemandExceedsQuota");
+  EXPECT_THAT(never.text, testing::HasSubstr("the whole quota is 8; ask for less, or for more "
+                                             "quota; and project nlp: 0 of 16 left"));
+}
+
 TEST(QuotaTree, NamesTheTenantWhenItsQuotaIsTheOneInUse) {
   Cluster cluster = Cluster()
                         .Add(Job(1).User("alice").Tenant("acme"))

@@ -37,6 +37,16 @@ TEST(QuotaTree, NamesTheRowThatMustReleaseMost) {
   EXPECT_EQ(FirstBlock(rows, 20, true)->row, 0U);
 }
 
+TEST(QuotaTree, NamesAllRowsThatBlockTheWorstFirst) {
+  const QuotaRow rows[] = {{100, 90}, {100, 50}, {4, 0}, {100, 99}, {-1, 7}};
+  std::vector<size_t> order;
+  for (const QuotaBlock& block : AllBlocks(rows, 20, true)) order.push_back(block.row);
+  EXPECT_EQ(order, (std::vector<size_t>{2, 3, 0}));
+  EXPECT_EQ(AllBlocks(rows, 4, true).size(), 1U) << "only the row of 100 - 99";
+  EXPECT_EQ(AllBlocks({}, 1, true).front().kind, Kind::kNoQuota);
+  EXPECT_TRUE(AllBlocks({}, 1, false).empty());
+}
+
 TEST(QuotaTree, NamesTheOuterRowOfTwoEqualOnes) {
   const QuotaRow rows[] = {{10, 5}, {10, 5}};
   EXPECT_EQ(FirstBlock(rows, 6, true)->row, 0U);
