@@ -1,9 +1,5 @@
-// Stability of idle capacity (2.3). High is what no quota entitles anybody to. Medium is what is
-// entitled but was not used at the peak of a window; until a usage history is kept the window is
-// this moment, so medium and low offer the same: all that is idle now.
-#include <algorithm>
-#include <array>
-#include <map>
+// A job that asks for idle capacity of stability high gets only what nobody is entitled to (2.3).
+#include "model/stability.hpp"
 
 #include "cycle/round.hpp"
 #include "cycle/text.hpp"
@@ -17,29 +13,6 @@ Resources Demand(const model::Candidate& candidate) {
   return sum;
 }
 
-bool Lends(const spec::Pool& pool, const std::string& wanted) {
-  return pool.lends_idle && (wanted.empty() || wanted == pool.name);
-}
-
-// What quotas promise in these pools: for each pool and flavor the total of the highest level that
-// has a quota, as lower levels only divide what the higher one grants.
-Resources Entitled(const model::Snapshot& snapshot, const std::string& wanted) {
-  std::map<std::array<std::string, 2>, std::pair<spec::QuotaLevel, int64_t>> by_flavor;
-  for (const auto& [key, row] : snapshot.ledger.rows()) {
-    const spec::Pool* pool = snapshot.site->FindPool(key.pool);
-    if (!row.limit || key.capacity == spec::CapacityType::kSpot) continue;
-    if (pool == nullptr || !Lends(*pool, wanted)) continue;
-    const auto [total, fresh] = by_flavor.try_emplace({key.pool, key.flavor}, key.level, 0);
-    if (key.level == total->second.first) total->second.second += *row.limit;
-  }
-  Resources sum;
-  for (const auto& [where, total] : by_flavor) {
-    const spec::Flavor* flavor = snapshot.site->FindFlavor(where[1]);
-    if (flavor != nullptr) sum += flavor->unit * total.second;
-  }
-  return sum;
-}
-
 }  // namespace
 
 std::optional<model::Blocker> IdleShortage(Round& round, const Bid& bid) {
@@ -49,15 +22,8 @@ std::optional<model::Blocker> IdleShortage(Round& round, const Bid& bid) {
       candidate.min_stability != spec::Stability::kHigh) {
     return std::nullopt;
   }
-  Resources surplus;
-  for (const model::Node& node : snapshot.nodes) {
-    const bool lent = std::ranges::any_of(node.pools, [&](const std::string& name) {
-      const spec::Pool* pool = snapshot.site->FindPool(name);
-      return pool != nullptr && Lends(*pool, candidate.pool);
-    });
-    if (lent && node.ready) surplus += node.capacity;
-  }
-  surplus -= Entitled(snapshot, candidate.pool);
+  Resources surplus =
+      model::Surplus(*snapshot.site, snapshot.nodes, snapshot.ledger, candidate.pool);
   surplus -= round.idle_high_started;
   for (const model::RunningJob& job : snapshot.running) {
     if (job.capacity == spec::CapacityType::kIdle && job.stability == spec::Stability::kHigh) {

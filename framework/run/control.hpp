@@ -15,7 +15,8 @@
 //                                                            flavor, limit, used, available}]}
 // pool                -                                      {at, pools: [{name, nodes, flavors:
 //                                                            [{name, total, used, free,
-//                                                            fragments}]}]}
+//                                                            fragments, idle: [{stability, free,
+//                                                            fragments}]}]}]}
 // flavors             capacity_type?                         {flavors: [...], reason?}
 // ledger_check        -                                      {consistent, text}
 // nodepolicy_create   type, node_names, ttl_seconds,         {id, warnings}

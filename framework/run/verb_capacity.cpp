@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "model/stability.hpp"
 #include "run/verb.hpp"
 
 namespace cox::run::verb {
@@ -55,6 +56,48 @@ Stock StockOf(const Published& p, const std::map<std::string, Resources>& free,
   return stock;
 }
 
+Json ToJsonOf(const std::map<int64_t, int64_t>& fragments) {  // the largest first
+  Json rows = Json::array();
+  for (auto it = fragments.rbegin(); it != fragments.rend(); ++it) {
+    rows.push_back({{"nodes", it->second}, {"free_units", it->first}});
+  }
+  return rows;
+}
+
+// 2.3, 2.4: what idle jobs of each stability may use. High is an amount of the pool; it is shown on
+// the emptiest nodes first.
+Json IdleOf(const Published& p, const spec::Pool& pool, const spec::Flavor& flavor,
+            const Stock& stock) {
+  Resources surplus = model::Surplus(*p.site, p.nodes, *p.ledger, pool.name);
+  for (const auto& [id, task] : p.tasks) {
+    if (!task->placement) continue;
+    const model::Candidate& candidate = task->placement->candidate;
+    const bool high = candidate.source == spec::CapacityType::kIdle &&
+                      candidate.min_stability == spec::Stability::kHigh &&
+                      (candidate.pool.empty() || candidate.pool == pool.name);
+    for (const auto& role : candidate.roles) {
+      if (high) surplus -= role.resources * role.replicas;
+    }
+  }
+  int64_t left = Units(surplus, flavor);
+  Stock high;
+  for (auto it = stock.fragments.rbegin(); it != stock.fragments.rend(); ++it) {
+    for (int64_t node = 0; node < it->second && left > 0; ++node) {
+      const int64_t units = std::min(left, it->first);
+      ++high.fragments[units];
+      high.free += units;
+      left -= units;
+    }
+  }
+  Json levels = Json::array();
+  for (const char* level : {"high", "medium", "low"}) {
+    const Stock& offered = levels.empty() ? high : stock;
+    levels.push_back(
+        {{"stability", level}, {"free", offered.free}, {"fragments", ToJsonOf(offered.fragments)}});
+  }
+  return levels;
+}
+
 bool IsSoldIn(const spec::Pool& pool, const spec::Flavor& flavor) {
   return pool.flavors.empty() || std::ranges::find(pool.flavors, flavor.name) != pool.flavors.end();
 }
@@ -83,15 +126,13 @@ Result<Json> Pools(const Desk& desk) {
     for (const spec::Flavor& flavor : p.site->flavors) {
       if (!IsSoldIn(pool, flavor)) continue;
       const Stock stock = StockOf(p, free, pool, flavor);
-      Json fragments = Json::array();
-      for (auto it = stock.fragments.rbegin(); it != stock.fragments.rend(); ++it) {
-        fragments.push_back({{"nodes", it->second}, {"free_units", it->first}});
-      }
-      flavors.push_back({{"name", flavor.name},
-                         {"total", stock.total},
-                         {"used", stock.total - stock.free},
-                         {"free", stock.free},
-                         {"fragments", std::move(fragments)}});
+      flavors.push_back(
+          {{"name", flavor.name},
+           {"total", stock.total},
+           {"used", stock.total - stock.free},
+           {"free", stock.free},
+           {"fragments", ToJsonOf(stock.fragments)},
+           {"idle", pool.lends_idle ? IdleOf(p, pool, flavor, stock) : Json::array()}});
     }
     pools.push_back({{"name", pool.name},
                      {"dedicated", pool.dedicated},

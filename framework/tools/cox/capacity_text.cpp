@@ -29,6 +29,14 @@ std::string Memory(const Value& mib) {
   return amount % 1024 == 0 ? std::to_string(amount / 1024) + "Gi" : std::to_string(amount) + "Mi";
 }
 
+std::string Fragments(const Value& fragments) {  // "2 x 8, 1 x 4"
+  std::string out;
+  for (const Value& f : fragments.rows()) {
+    out += (out.empty() ? "" : ", ") + f["nodes"].text() + " x " + f["free_units"].text();
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string QuotaText(const Value& rows) {
@@ -49,13 +57,12 @@ std::string PoolText(const Value& result) {
     out += "\n" + pool["name"].text() + " (nodes " + Joined(pool["nodes"]) + ")\n";
     Table table({"FLAVOR", ">TOTAL", ">USED", ">FREE", "FRAGMENTS"});
     for (const Value& flavor : pool["flavors"].rows()) {
-      std::string fragments;
-      for (const Value& f : flavor["fragments"].rows()) {
-        fragments +=
-            (fragments.empty() ? "" : ", ") + f["nodes"].text() + " x " + f["free_units"].text();
-      }
       table.Row({flavor["name"].text(), flavor["total"].text(), flavor["used"].text(),
-                 flavor["free"].text(), fragments});
+                 flavor["free"].text(), Fragments(flavor["fragments"])});
+      for (const Value& level : flavor["idle"].rows()) {
+        table.Row({"  idle, " + level["stability"].text(), "", "", level["free"].text(),
+                   Fragments(level["fragments"])});
+      }
     }
     out += table.Text(false);
   }

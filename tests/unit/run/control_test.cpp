@@ -142,6 +142,19 @@ TEST(Control, TakesAJobAndTellsEverythingAboutIt) {
   EXPECT_THAT(d.Result_("get", {{"job", name}}).value("state", ""), HasSubstr("Stop"));
 }
 
+TEST(Control, ThePoolTableSplitsIdleCapacityByStability) {  // S54, 2.4
+  Daemon d;
+  const Json flavor = d.Result_("pool")["pools"][0]["flavors"][0];
+  ASSERT_EQ(flavor["idle"].size(), 3u);
+  const Json& high = flavor["idle"][0];
+  EXPECT_EQ(high["stability"], "high");
+  EXPECT_EQ(high["free"], 16) << "16 of 32 are somebody's quota";
+  EXPECT_EQ(high["fragments"], Json({{{"nodes", 2}, {"free_units", 8}}}));
+  EXPECT_EQ(flavor["idle"][2]["stability"], "low");
+  EXPECT_EQ(flavor["idle"][2]["free"], 32);
+  EXPECT_EQ(flavor["idle"][2]["fragments"], flavor["fragments"]);
+}
+
 TEST(Control, ADryRunSaysWhatSubmitWouldAndKeepsNothing) {
   Daemon d;
   EXPECT_EQ(d.Result_("submit", {{"text", JobText()}, {"dry_run", true}})["accepted"], true);

@@ -32,14 +32,18 @@ TEST(Pool, SaysWhenItLookedAndThatNothingIsReserved) {  // S42, S54
   daemon.Answers("pool", R"({"at": 1796119509000000000, "pools": [
     {"name": "train", "nodes": ["n1", "n2"], "flavors": [
       {"name": "h100.1g", "total": 16, "used": 8, "free": 8,
-       "fragments": [{"free_units": 4, "nodes": 2}]}]}]})");
+       "fragments": [{"free_units": 4, "nodes": 2}],
+       "idle": [{"stability": "high", "free": 2, "fragments": [{"free_units": 2, "nodes": 1}]},
+                {"stability": "low", "free": 8, "fragments": [{"free_units": 4, "nodes": 2}]}]}]}]})");
   EXPECT_EQ(daemon.Cox({"pool"}), kOk);
   EXPECT_EQ(daemon.out.str(),
             "as of 2026-12-01 10:05:09 +00:00, not reserved\n"
             "\n"
             "train (nodes n1,n2)\n"
-            "FLAVOR   TOTAL  USED  FREE  FRAGMENTS\n"
-            "h100.1g     16     8     8  2 x 4\n"
+            "FLAVOR        TOTAL  USED  FREE  FRAGMENTS\n"
+            "h100.1g          16     8     8  2 x 4\n"
+            "  idle, high      -     -     2  1 x 2\n"
+            "  idle, low       -     -     8  2 x 4\n"
             "\n"
             "FRAGMENTS is nodes x free units; a replica must fit one node, so the sum in FREE is "
             "not a schedulability test.\n");
