@@ -30,7 +30,7 @@ bool IsSorted(const Snapshot& s) {
 
 // None: the gang fits, as far as hardware and reservations go. Who found no room before finds none
 // now.
-const model::Blocker* Full(Round& round, const Bid& bid) {
+const Shortage* Full(Round& round, const Bid& bid) {
   Board& board = round.board;
   const uint64_t reserved = board.InTheWay(round.end);
   const Shape shape = ShapeOf(bid);
@@ -42,7 +42,7 @@ const model::Blocker* Full(Round& round, const Bid& bid) {
   if (Fits(board, bid)) return nullptr;
   board.Respect(0);
   const bool delays = reserved != 0 && Fits(board, bid);
-  const auto why = delays ? WouldDelay(round, reserved) : NoRoom(round, bid);
+  const Shortage why = delays ? WouldDelay(round, reserved) : NoRoom(round, bid);
   return &round.no_room.insert_or_assign({delays ? reserved : 0, shape}, why).first->second;
 }
 
@@ -58,10 +58,10 @@ std::optional<Seats> Try(Round& round, Bid& bid) {
     bid.blockers.push_back(std::move(*shortage));
     return std::nullopt;
   }
-  bid.lacks_room = true;
-  if (const model::Blocker* blocker = Full(round, bid)) {
-    bid.blockers.push_back(*blocker);
-    bid.blockers.back().candidate = bid.index;
+  const Shortage* full = Full(round, bid);
+  bid.lacks_room = full == nullptr || !full->for_ever;
+  if (full != nullptr) {
+    bid.blockers.push_back(ForOwner(round, bid, *full));
     return std::nullopt;
   }
   JudgeNodes(round, bid);
@@ -145,6 +145,7 @@ model::Decision DecideSorted(const Snapshot& snapshot, host::Plugins& plugins) {
   KeepNominations(round);
   Order(round);
   CollectAsks(round);
+  FindPins(round);
   for (; round.at < round.order.size(); ++round.at) Look(round);
 
   model::Decision& decision = round.decision;

@@ -39,11 +39,6 @@ const char* RoomCode(const Bid& bid, bool fragmented) {
   return "InsufficientResources";
 }
 
-std::string Where(const Bid& bid) {
-  if (!bid.candidate->pool.empty()) return " in pool " + bid.candidate->pool;
-  return " in the pools with " + std::string(spec::Name(bid.candidate->source)) + " capacity";
-}
-
 bool Touches(const Board& board, const Field& field, const model::Placement& placement) {
   return std::ranges::any_of(placement.replicas, [&](const model::Replica& replica) {
     const uint32_t node = board.rows().NodeRow(replica.node);
@@ -51,34 +46,45 @@ bool Touches(const Board& board, const Field& field, const model::Placement& pla
   });
 }
 
+// When its room comes back at the latest, where that is known.
+TimePoint KnownEnd(const model::RunningJob& job) {
+  return job.leaving ? std::min(job.leaves_by, job.ends_by) : job.ends_by;
+}
+
 // What is known to change it: the first end, and nodes kept for a preemptor.
-std::string Outlook(const Round& round, const Field& field) {
-  const model::RunningJob* first = nullptr;
-  const auto end = [](const model::RunningJob& job) {
-    return job.leaving ? std::min(job.leaves_by, job.ends_by) : job.ends_by;
-  };
+void Outlook(const Round& round, const Field& field, Shortage& shortage) {
   for (const model::RunningJob& job : round.snapshot.running) {
-    if (end(job) == kNever || !Touches(round.board, field, job.placement)) continue;
-    if (first == nullptr || end(job) < end(*first)) first = &job;
-  }
-  std::string text;
-  if (first != nullptr) {
-    text += "; earliest known end: task " + first->name + " at " + Utc(end(*first));
+    if (KnownEnd(job) == kNever || !Touches(round.board, field, job.placement)) continue;
+    const bool sooner =
+        shortage.first_end == nullptr || KnownEnd(job) < KnownEnd(*shortage.first_end);
+    if (sooner) shortage.first_end = &job;
   }
   for (const auto& [task, nomination] : round.nominees) {
     if (!Touches(round.board, field, nomination.placement)) continue;
-    const auto job = std::ranges::lower_bound(round.snapshot.pending, nomination.task, {},
-                                              &model::PendingJob::id);
-    text += "; " + nomination.placement.replicas.front().node + " is kept for task " + job->name +
-            ", at most until " + Utc(nomination.expires_at);
+    shortage.kept = &nomination;
     break;
   }
-  return text;
 }
 
 }  // namespace
 
-model::Blocker NoRoom(Round& round, const Bid& bid) {
+std::string Where(const Round& round, const Bid& bid) {
+  std::string where =
+      bid.candidate->pool.empty()
+          ? " in the pools with " + std::string(Name(bid.candidate->source)) + " capacity"
+          : " in pool " + bid.candidate->pool;
+  const auto pin = round.pins.find(round.job(bid).id.value);
+  if (pin != round.pins.end()) where += ", among its own NodeIn " + Names(*pin->second);
+  return where;
+}
+
+Shortage NoRoom(const Round& round, const Bid& bid) {
+  Shortage shortage;
+  if (auto never = NeverFits(round, bid)) {
+    shortage.blocker = std::move(*never);
+    shortage.for_ever = true;
+    return shortage;
+  }
   // The field that lacks most tells the story; with two that fit only apart, the first.
   const Field* field = &bid.fields.front();
   RoomReport report = Survey(round.board, *field);
@@ -90,23 +96,42 @@ model::Blocker NoRoom(Round& round, const Bid& bid) {
     }
   }
   const bool fragmented = (field->need * field->replicas).FitsIn(report.sum);
-  model::Blocker blocker;
+  model::Blocker& blocker = shortage.blocker;
   blocker.code = RoomCode(bid, fragmented);
   blocker.text = "needs " + Amount(field->need) + " on one node";
   if (field->replicas > 1) {
     blocker.text += ", " + std::to_string(field->replicas) + " times, and finds room for " +
                     std::to_string(std::min(report.seats, field->replicas));
   }
-  blocker.text += Where(bid);
+  blocker.text += Where(round, bid);
   if (report.best == COX_NONE) {
-    blocker.text += "; no ready node there serves flavor " + bid.candidate->roles.back().flavor;
-    return blocker;
+    blocker.text +=
+        "; no node there that serves flavor " + bid.candidate->roles.back().flavor + " is ready";
+    return shortage;
   }
   blocker.text += "; best " + round.snapshot.nodes[report.best].name + ": " +
                   Amount(round.board.Room(report.best)) + " free";
   blocker.text += "; in all " + Amount(report.sum) + " free on " + Count(report.usable, "node");
   if (fragmented) blocker.text += ", which is no test: each replica needs its node";
-  blocker.text += Outlook(round, *field);
+  Outlook(round, *field, shortage);
+  return shortage;
+}
+
+model::Blocker ForOwner(const Round& round, const Bid& bid, const Shortage& shortage) {
+  model::Blocker blocker = shortage.blocker;
+  blocker.candidate = bid.index;
+  const std::string& reader = round.job(bid).owner.user;
+  if (const model::RunningJob* job = shortage.first_end) {
+    blocker.text += "; earliest known end: " + TaskFor(reader, job->owner.user, job->name) +
+                    " at " + Utc(KnownEnd(*job));
+  }
+  if (const model::Nomination* kept = shortage.kept) {
+    const auto job =
+        std::ranges::lower_bound(round.snapshot.pending, kept->task, {}, &model::PendingJob::id);
+    blocker.text += "; " + kept->placement.replicas.front().node + " is kept for " +
+                    TaskFor(reader, job->owner.user, job->name) + ", at most until " +
+                    Utc(kept->expires_at);
+  }
   return blocker;
 }
 

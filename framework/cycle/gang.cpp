@@ -15,28 +15,16 @@ bool Allowed(const Field& field, uint32_t node, int32_t lift) {
   return verdict == 0 || verdict == lift;
 }
 
-int64_t MostPerNode(const Field& field) {
-  return field.spread ? std::min<int64_t>(field.replicas, 1) : field.replicas;
-}
-
 // Of two fields: the one that is a single replica.
 uint32_t Single(const Bid& bid) {
   return bid.fields[0].replicas == 1 ? 0 : 1;
-}
-
-int64_t Times(const Resources& need, const Resources& room, int64_t at_most) {
-  if (!need.FitsIn(room)) return 0;
-  if (need.cpu_milli > 0) at_most = std::min(at_most, room.cpu_milli / need.cpu_milli);
-  if (need.mem_mib > 0) at_most = std::min(at_most, room.mem_mib / need.mem_mib);
-  if (need.gpu_milli > 0) at_most = std::min(at_most, room.gpu_milli / need.gpu_milli);
-  return at_most;
 }
 
 // What a single replica of `one` on this node costs `many`.
 int64_t Loss(const Board& board, const Field& one, const Field& many, uint32_t node, int32_t lift) {
   const int64_t before = FitCount(board, many, node, lift);
   if (before == 0) return 0;
-  return before - Times(many.need, board.Room(node) - one.need, MostPerNode(many));
+  return before - HowOften(many.need, board.Room(node) - one.need, MostPerNode(many));
 }
 
 // The order in which nodes are taken: what plugins like most, else the fullest, so that big holes
@@ -135,9 +123,21 @@ bool PlaceSingleFirst(Board& board, const Bid& bid, uint32_t single,
 
 }  // namespace
 
+int64_t HowOften(const Resources& need, const Resources& room, int64_t at_most) {
+  if (!need.FitsIn(room)) return 0;
+  if (need.cpu_milli > 0) at_most = std::min(at_most, room.cpu_milli / need.cpu_milli);
+  if (need.mem_mib > 0) at_most = std::min(at_most, room.mem_mib / need.mem_mib);
+  if (need.gpu_milli > 0) at_most = std::min(at_most, room.gpu_milli / need.gpu_milli);
+  return at_most;
+}
+
+int64_t MostPerNode(const Field& field) {
+  return field.spread ? std::min<int64_t>(field.replicas, 1) : field.replicas;
+}
+
 int64_t FitCount(const Board& board, const Field& field, uint32_t node, int32_t lift) {
   if (!Allowed(field, node, lift)) return 0;
-  return Times(field.need, board.Room(node), MostPerNode(field));
+  return HowOften(field.need, board.Room(node), MostPerNode(field));
 }
 
 bool Fits(const Board& board, const Bid& bid, int32_t lift) {

@@ -53,24 +53,17 @@ std::optional<TimePoint> NextLawful(const Round& round, const model::PendingJob&
   return next == kNever ? std::nullopt : std::optional(next);
 }
 
-std::string TaskNames(const Round& round, const Victims& victims) {
-  std::string names;
-  for (const uint32_t v : victims) {
-    names += (names.empty() ? "" : ", ") + round.snapshot.running[v].name;
-  }
-  return names;
-}
-
 void Evict(Round& round, const Bid& bid, const Victims& victims) {
   const model::PendingJob& job = round.job(bid);
   for (const uint32_t v : victims) {
     const model::RunningJob& victim = round.snapshot.running[v];
     round.board.Leave(victim);
     round.evicted.insert(v);
-    round.decision.evictions.push_back(
-        {victim.id, victim.attempt, job.id,
-         "task " + victim.name + " was preempted by another task " + job.name,
-         victim.capacity == CapacityType::kSpot});
+    // S53; to be read by the victim's owner, who knows only his own tasks by name (S5).
+    std::string message = "task " + victim.name + " was preempted by another task";
+    if (victim.owner.user == job.owner.user) message += " " + job.name;
+    round.decision.evictions.push_back({victim.id, victim.attempt, job.id, std::move(message),
+                                        victim.capacity == CapacityType::kSpot});
   }
 }
 
@@ -88,9 +81,13 @@ model::Blocker WaitForNodes(Round& round, const Bid& bid, const Victims& victims
   for (const auto& replica : nomination.placement.replicas) nodes.insert(replica.node);
   std::string names;
   for (const std::string& node : nodes) names += (names.empty() ? "" : ", ") + node;
+  TasksFor going(round.job(bid).owner.user);
+  for (const uint32_t v : victims) {
+    going.Add(round.snapshot.running[v].owner.user, round.snapshot.running[v].name);
+  }
   model::Blocker blocker;
   blocker.code = "WaitingForPreemption";
-  blocker.text = (victims.empty() ? "" : "preempts " + TaskNames(round, victims) + "; ") + names +
+  blocker.text = (victims.empty() ? "" : "preempts " + going.Text() + "; ") + names +
                  " kept for it until the leaving tasks are gone, at most until " +
                  Utc(nomination.expires_at);
   blocker.candidate = bid.index;
@@ -102,9 +99,8 @@ model::Blocker WaitForNodes(Round& round, const Bid& bid, const Victims& victims
 
 // Only who has quota and lacks nothing but room may preempt, and only for capacity that is his.
 bool MayPreempt(const Bid& bid) {
-  return bid.admitted && !bid.fields.empty() &&
-         (bid.candidate->source == CapacityType::kReserved ||
-          bid.candidate->source == CapacityType::kOnDemand);
+  return bid.lacks_room && (bid.candidate->source == CapacityType::kReserved ||
+                            bid.candidate->source == CapacityType::kOnDemand);
 }
 
 void Preempt(Round& round, std::span<Bid> bids, const std::optional<model::Nomination>& before,

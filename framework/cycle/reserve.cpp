@@ -21,7 +21,7 @@ constexpr int64_t kMostLooks = 16;
 struct Guest {    // on a node that the bid could use
   TimePoint end;  // the earliest moment at which its room may be there for the bid
   TaskId task;
-  const std::string* name = nullptr;
+  const std::string *name = nullptr, *user = nullptr;
   const model::Placement* placement = nullptr;
 };
 using Guests = std::span<const Guest>;
@@ -57,11 +57,11 @@ std::vector<Guest> FindGuests(const Round& round, const Bid& bid, bool all) {
   for (uint32_t row = 0; row < s.running.size(); ++row) {
     const model::RunningJob& job = s.running[row];
     if (round.evicted.contains(row) || ComesBackSoon(job, s.now)) continue;
-    guests.push_back({EndFor(round, bid, job), job.id, &job.name, &job.placement});
+    guests.push_back({EndFor(round, bid, job), job.id, &job.name, &job.owner.user, &job.placement});
   }
   for (const model::Start& start : round.decision.starts) {
     const auto job = std::ranges::lower_bound(s.pending, start.task, {}, &model::PendingJob::id);
-    guests.push_back({EndOf(*job, s.now), job->id, &job->name, &start.placement});
+    guests.push_back({EndOf(*job, s.now), job->id, &job->name, &job->owner.user, &start.placement});
   }
   std::erase_if(guests, [&](const Guest& guest) {
     return (guest.end == kNever && !all) || !Shares(round.board, bid, *guest.placement);
@@ -177,14 +177,13 @@ std::string NodeNames(const Round& round, const Board::Reservation& reservation)
 
 // For the owner of the job that has the reservation.
 std::string Promise(const Round& round, const Bid& bid, const Board::Reservation& r,
-                    const std::vector<std::string>& awaited) {
+                    const TasksFor& awaited) {
   const std::string kept = NodeNames(round, r) + " kept for it";
   if (r.from != kNever) {
     return "; first in line: " + kept + (r.from > round.snapshot.now ? " from " + Utc(r.from) : "");
   }
   return "; protected since " + Utc(WaitsSince(round, bid) + Bound(round)) + ": " + kept +
-         "; waiting for " + Count(static_cast<int64_t>(awaited.size()), "job") + ": " +
-         Names(awaited);
+         "; waiting for " + Count(awaited.count(), "job") + ": " + awaited.Text();
 }
 
 }  // namespace
@@ -209,7 +208,7 @@ void Reserve(Round& round, std::vector<Bid>& bids) {
   for (const Seat& seat : best->seats) {
     reservation.room[seat.node] += taken->fields[seat.field].need;
   }
-  std::vector<std::string> awaited;
+  TasksFor awaited(round.job(*taken).owner.user);
   std::vector<const model::Placement*> ending;
   for (const Guest& guest : best->gone) {
     const bool here = std::ranges::any_of(guest.placement->replicas, [&](const auto& replica) {
@@ -218,7 +217,7 @@ void Reserve(Round& round, std::vector<Bid>& bids) {
     if (!here) continue;
     reservation.ending.insert(guest.task.value);
     ending.push_back(guest.placement);
-    awaited.push_back(*guest.name);
+    awaited.Add(*guest.user, *guest.name);
   }
   taken->blockers.back().text += Promise(round, *taken, reservation, awaited);
   if (reservation.from == kNever) reservation.from = round.snapshot.now;  // whoever starts is late
@@ -227,8 +226,9 @@ void Reserve(Round& round, std::vector<Bid>& bids) {
   round.behind.clear();
 }
 
-model::Blocker WouldDelay(const Round& round, uint64_t reservations) {
-  model::Blocker blocker;
+Shortage WouldDelay(const Round& round, uint64_t reservations) {
+  Shortage shortage;
+  model::Blocker& blocker = shortage.blocker;
   blocker.code = "WouldDelayOther";
   for (size_t r = 0; r < round.board.reservations().size(); ++r) {
     if ((reservations >> r & 1) == 0) continue;
@@ -240,7 +240,7 @@ model::Blocker WouldDelay(const Round& round, uint64_t reservations) {
                                "; a time limit that ends before lets this one run first"
                          : " until all who run there have ended");
   }
-  return blocker;
+  return shortage;
 }
 
 }  // namespace cox::cycle

@@ -26,7 +26,8 @@ struct Field {
   int64_t replicas = 0;
   bool spread = false;  // at most one on each node
   uint32_t gpu_type = COX_NONE;
-  const std::vector<uint8_t>* usable = nullptr;  // 1 = pool, flavor, GPU type and readiness suit
+  const std::vector<uint8_t>* usable = nullptr;  // 1 = suited and ready
+  const std::vector<uint8_t>* suited = nullptr;  // 1 = pool, flavor, GPU type and own NodeIn suit
   host::Lane verdicts;                           // empty = no plugin judges nodes
   host::Lane scores;                             // empty = no plugin scores nodes
 };
@@ -72,6 +73,15 @@ struct Asks {
   cox_asks table(uint32_t first, uint32_t last) const;
 };
 
+// Why a shape found no room, and what is known to change that. Told to each owner in words that
+// name no job of others (S5).
+struct Shortage {
+  model::Blocker blocker;
+  bool for_ever = false;  // not even with nothing else on the nodes
+  const model::RunningJob* first_end = nullptr;
+  const model::Nomination* kept = nullptr;  // some node is, for this one
+};
+
 struct Hopeless {
   std::string why;
   std::optional<TimePoint> retry_at;  // then somebody has run long enough to be preempted
@@ -93,11 +103,15 @@ struct Round {
   std::map<std::tuple<int32_t, uint32_t, int64_t, int64_t>, model::Blocker> told;
   uint64_t told_version = 0;
 
-  std::map<std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, uint32_t>, std::vector<uint8_t>>
-      usable;              // by source, pool, flavor, GPU type, tenant
+  struct Nodes {
+    std::vector<uint8_t> suited, usable;
+  };
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, std::string>, Nodes>
+      nodes;  // by source, pool, flavor, GPU type, tenant, own NodeIn
+  std::map<uint64_t, const std::vector<std::string>*> pins;  // by task: its own NodeIn (S73)
   TimePoint end = kNever;  // of the job that is looked at, if it starts now
   // Shapes that found no room, and why; by the reservations that were in the way.
-  std::map<std::pair<uint64_t, Shape>, model::Blocker> no_room;
+  std::map<std::pair<uint64_t, Shape>, Shortage> no_room;
   std::vector<std::vector<uint8_t>> in_front;  // nodes usable to those who have a reservation
   std::map<const std::vector<uint8_t>*, bool> behind;  // are some of these nodes among them?
   int64_t dates_looked_for = 0;
@@ -132,6 +146,7 @@ void Admit(Round& round, Bid& bid);
 void ChargeBid(Round& round, const Bid& bid);
 
 // 5 select.cpp: the nodes that suit each field, as hardware and as plugins see it.
+void FindPins(Round& round);
 void Select(Round& round, Bid& bid);
 // Node plugins judge only what hardware does not rule out.
 void JudgeNodes(Round& round, Bid& bid);
@@ -146,6 +161,12 @@ void CountIdle(Round& round, const Bid& bid);
 // jobs can ask for. `lift`: count nodes with these refusals as allowed.
 constexpr int32_t kLiftNone = 0, kLiftAll = -1;
 bool Fits(const Board& board, const Bid& bid, int32_t lift = kLiftNone);
+// possible.cpp: None if the gang could run were nothing else on the nodes; else why it never can.
+std::optional<model::Blocker> NeverFits(const Round& round, const Bid& bid);
+// How many equal replicas fit into the room, at most `at_most`.
+int64_t HowOften(const Resources& need, const Resources& room, int64_t at_most);
+// Replicas of a field that one node may take.
+int64_t MostPerNode(const Field& field);
 // Replicas of a field that fit on a node.
 int64_t FitCount(const Board& board, const Field& field, uint32_t node, int32_t lift = kLiftNone);
 // Uses the room of the whole gang on the board, or changes nothing. `liking`: instead of scores.
@@ -163,13 +184,16 @@ void Reserve(Round& round, std::vector<Bid>& bids);
 // When it ends, if it starts now.
 TimePoint EndOf(const model::PendingJob& job, TimePoint now);
 // Why a job that stays longer may not take room that is free now.
-model::Blocker WouldDelay(const Round& round, uint64_t reservations);
+Shortage WouldDelay(const Round& round, uint64_t reservations);
 // preempt.cpp: may this bid send others away at all?
 bool MayPreempt(const Bid& bid);
 
 // 9 explain.cpp: why a bid found no place, for its owner (S47, S80).
-model::Blocker NoRoom(Round& round, const Bid& bid);
+Shortage NoRoom(const Round& round, const Bid& bid);
+model::Blocker ForOwner(const Round& round, const Bid& bid, const Shortage& shortage);
 void ExplainNodes(Round& round, Bid& bid);
+// " in pool train, among its own nodes n1, n2"
+std::string Where(const Round& round, const Bid& bid);
 // Who uses the units of a quota, told to `reader`: only the own jobs by name (S5).
 std::string Holders(Round& round, uint32_t ledger_row, const std::string& reader);
 // queue_rank.cpp: fills the queue ranks of all jobs that wait in decision.waiting.

@@ -10,9 +10,14 @@ int32_t Lane32(int64_t v) {
   return static_cast<int32_t>(std::min<int64_t>(v, std::numeric_limits<int32_t>::max()));
 }
 
+bool Holds(const std::vector<std::string>& names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
 // S26, S36: which nodes serve this flavor from this source to this tenant, room aside.
-std::vector<uint8_t> UsableNodes(const model::Snapshot& snapshot, const model::Candidate& candidate,
-                                 const model::RoleDemand& role, const std::string& tenant) {
+Round::Nodes NodesFor(const model::Snapshot& snapshot, const model::Candidate& candidate,
+                      const model::RoleDemand& role, const std::string& tenant,
+                      const std::vector<std::string>* pin) {
   const bool idle = candidate.source == spec::CapacityType::kIdle;
   std::vector<const spec::Pool*> pools;
   for (const spec::Pool& pool : snapshot.site->pools) {
@@ -22,14 +27,18 @@ std::vector<uint8_t> UsableNodes(const model::Snapshot& snapshot, const model::C
       pools.push_back(&pool);
     }
   }
-  std::vector<uint8_t> usable(snapshot.nodes.size());
-  std::ranges::transform(snapshot.nodes, usable.begin(), [&](const model::Node& node) {
-    return node.ready && (role.gpu_type.empty() || role.gpu_type == node.gpu_type) &&
-           std::ranges::any_of(pools, [&](const spec::Pool* pool) {
-             return std::ranges::find(node.pools, pool->name) != node.pools.end();
-           });
-  });
-  return usable;
+  Round::Nodes nodes;
+  nodes.suited.reserve(snapshot.nodes.size());
+  nodes.usable.reserve(snapshot.nodes.size());
+  for (const model::Node& node : snapshot.nodes) {
+    const bool suits =
+        (role.gpu_type.empty() || role.gpu_type == node.gpu_type) &&
+        (pin == nullptr || Holds(*pin, node.name)) &&
+        std::ranges::any_of(pools, [&](const auto* pool) { return Holds(node.pools, pool->name); });
+    nodes.suited.push_back(suits);
+    nodes.usable.push_back(suits && node.ready);
+  }
+  return nodes;
 }
 
 Field MakeField(Round& round, const Bid& bid, const model::RoleDemand& role) {
@@ -37,18 +46,36 @@ Field MakeField(Round& round, const Bid& bid, const model::RoleDemand& role) {
   Field field;
   field.need = role.resources;
   if (!role.gpu_type.empty()) field.gpu_type = rows.GpuTypeRow(role.gpu_type);
-  const auto [known, fresh] = round.usable.try_emplace(
+  const auto own = round.pins.find(round.job(bid).id.value);
+  const std::vector<std::string>* pin = own == round.pins.end() ? nullptr : own->second;
+  std::string pinned;
+  for (size_t i = 0; pin != nullptr && i < pin->size(); ++i) pinned += (*pin)[i] + ",";
+  const auto [known, fresh] = round.nodes.try_emplace(
       {static_cast<uint32_t>(bid.candidate->source), rows.PoolRow(bid.candidate->pool),
-       rows.FlavorRow(role.flavor), field.gpu_type, rows.table().pending->tenant[bid.job]});
+       rows.FlavorRow(role.flavor), field.gpu_type, rows.table().pending->tenant[bid.job],
+       std::move(pinned)});
   if (fresh) {
-    known->second = UsableNodes(round.snapshot, *bid.candidate, role, round.job(bid).owner.tenant);
+    known->second =
+        NodesFor(round.snapshot, *bid.candidate, role, round.job(bid).owner.tenant, pin);
   }
-  field.usable = &known->second;
+  field.usable = &known->second.usable;
+  field.suited = &known->second.suited;
   field.spread = round.snapshot.site->one_replica_per_node();
   return field;
 }
 
 }  // namespace
+
+// The nodes that a job names itself are part of what it asks for, so it waits for their room as
+// others do for a pool's. What others forbid it is the business of plugins.
+void FindPins(Round& round) {
+  for (const model::PolicyRow& policy : round.snapshot.policies) {
+    if (policy.scope == model::PolicyRow::Scope::kJob &&
+        policy.type == spec::NodePolicyType::kNodeIn && round.snapshot.now < policy.expires_at) {
+      round.pins.emplace(policy.task.value, &policy.node_names);
+    }
+  }
+}
 
 void Select(Round& round, Bid& bid) {
   for (const model::RoleDemand& role : bid.candidate->roles) {

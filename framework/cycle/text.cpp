@@ -58,4 +58,21 @@ std::string Count(int64_t n, const std::string& noun) {
   return std::to_string(n) + " " + noun + (n == 1 ? "" : "s");
 }
 
+std::string TaskFor(const std::string& reader, const std::string& user, const std::string& name) {
+  return user == reader ? "task " + name : "a task of another user";
+}
+
+void TasksFor::Add(const std::string& user, const std::string& name) {
+  if (user == reader_) {
+    own_.push_back(name);
+  } else {
+    ++others_;
+  }
+}
+
+std::string TasksFor::Text() const {
+  if (others_ == 0) return Names(own_);
+  return (own_.empty() ? "" : Names(own_) + " and ") + Count(others_, "task") + " of others";
+}
+
 }  // namespace cox::cycle

@@ -24,7 +24,8 @@ struct Eviction {  // of a whole gang
   TaskId victim;
   int64_t attempt = 0;
   TaskId preemptor;
-  std::string message;        // "task <name> was preempted by another task <preemptor>" (S53)
+  std::string message;        // "task <name> was preempted by another task" (S53), and by which of
+                              // the same user's
   bool spot_reclaim = false;  // S49: cause SpotEvicted
 
   friend bool operator==(const Eviction&, const Eviction&) = default;
@@ -32,13 +33,12 @@ struct Eviction {  // of a whole gang
 
 // One thing that keeps a job from starting now.
 struct Blocker {
-  std::string code;    // "InsufficientQuota", "InsufficientResources", "Fragmented", "NodePolicy",
-                       // "SpotUnavailable", "IdleUnavailable", "WaitingForPreemption",
-                       // "WouldDelayOther",
-                       // "BackoffAfterFailure", "Held" (3.3)
-  std::string text;    // for its owner: the level or nodes, the numbers, what would lift it
-  std::string policy;  // ids of objects behind it
-  int64_t candidate = -1;             // index; -1 = all of them
+  std::string code;        // "InsufficientQuota", "InsufficientResources", "DemandExceedsNodes",
+                           // "Fragmented", "NodePolicy", "SpotUnavailable", "IdleUnavailable",
+                           // "WaitingForPreemption", "WouldDelayOther", "BackoffAfterFailure" (3.3)
+  std::string text;        // for its owner: the level or nodes, the numbers, what would lift it
+  std::string policy;      // ids of objects behind it
+  int64_t candidate = -1;  // index; -1 = all of them
   std::optional<TimePoint> retry_at;  // earliest time at which a timer alone lifts it
 
   friend bool operator==(const Blocker&, const Blocker&) = default;

@@ -15,8 +15,8 @@ namespace {
 // quota plugin's. One that is broken says nothing about the job.
 bool IsAboutRoom(const std::string& code) {
   static const std::set<std::string> kRoom = {
-      "InsufficientResources", "Fragmented",           "NodePolicy",  "SpotUnavailable",
-      "IdleUnavailable",       "WaitingForPreemption", "PluginFailed"};
+      "InsufficientResources", "DemandExceedsNodes", "Fragmented",           "NodePolicy",
+      "SpotUnavailable",       "IdleUnavailable",    "WaitingForPreemption", "PluginFailed"};
   return kRoom.contains(code);
 }
 

@@ -90,10 +90,11 @@ void Loop::State::Decide(TimePoint now) {
     const auto preemptor = cluster.Find(eviction.preemptor);
     if (victim == nullptr || victim->attempt != eviction.attempt) continue;
     ++counters.evictions;
-    StepTask(eviction.victim,
-             lifecycle::Preempt{eviction.message, preemptor ? preemptor->name : "",
-                                eviction.spot_reclaim},
-             now);
+    const bool named = preemptor && preemptor->owner.user == victim->owner.user;  // S5
+    StepTask(
+        eviction.victim,
+        lifecycle::Preempt{eviction.message, named ? preemptor->name : "", eviction.spot_reclaim},
+        now);
   }
   for (const model::Start& start : made.starts) {
     const auto task = cluster.Find(start.task);

@@ -25,7 +25,7 @@ class Record(live.LiveTest):
     def test_each_cycle_of_a_jobs_life_is_decided_again_to_the_same_bytes(self):
         holder = self.foreign("-w", "n1", "--gres=gpu:8")
         waits = self.submit("true", "--gres=gpu:h100:8", "--cox-node-in=n1", user=bed.NOBODY)
-        self.wait_comment(waits, "Pending NodePolicy")
+        self.wait_comment(waits, "Pending InsufficientResources")
         gang = self.submit("srun true", "-N2", "--cox-flavors=a100.1g:8,h100.1g:8")
         self.wait_task(gang, "Succeeded")
         self.root("scancel", holder)

@@ -213,9 +213,12 @@ TEST(Room, NamesTheEarliestKnownEnd) {
   w.Running("long", {.gpus = 4}, {"n1"}).ends_by = At(9000);
   w.Running("short", {.gpus = 4}, {"n1"}).ends_by = At(2000);
   w.Pending("j", {.gpus = 8});
+  w.Pending("his", {.gpus = 8}).owner.user = "u0";  // as those who run
   auto plugins = BuiltIns();
-  EXPECT_THAT(Texts(w.Decide(plugins), {3}),
-              HasSubstr("earliest known end: task short at 1970-01-01T00:33:20Z"));
+  const Decision d = w.Decide(plugins);
+  EXPECT_THAT(Texts(d, {3}),
+              HasSubstr("earliest known end: a task of another user at 1970-01-01T00:33:20Z"));
+  EXPECT_THAT(Texts(d, {4}), HasSubstr("earliest known end: task short at 1970-01-01T00:33:20Z"));
 }
 
 TEST(Decide, AnyOrderOfTheRowsIsTheSameDecision) {
@@ -241,6 +244,19 @@ TEST(Decide, AnyOrderOfTheRowsIsTheSameDecision) {
     std::ranges::shuffle(shuffled.snapshot.policies, random);
     EXPECT_EQ(shuffled.Decide(plugins), expected);
   }
+}
+
+TEST(Text, NamesOwnTasksAndCountsThoseOfOthers) {  // S5
+  const std::string reader = "ann";
+  cycle::TasksFor tasks(reader);
+  tasks.Add("bob", "b1");
+  EXPECT_EQ(tasks.Text(), "1 task of others");
+  for (const char* name : {"a1", "a2", "a3", "a4"}) tasks.Add("ann", name);
+  tasks.Add("bob", "b2");
+  EXPECT_EQ(tasks.Text(), "a1, a2, a3 and 1 more and 2 tasks of others");
+  EXPECT_EQ(tasks.count(), 6);
+  EXPECT_EQ(cycle::TaskFor("ann", "ann", "a1"), "task a1");
+  EXPECT_EQ(cycle::TaskFor("ann", "bob", "b1"), "a task of another user");
 }
 
 TEST(Text, AmountsAndTimesReadWell) {

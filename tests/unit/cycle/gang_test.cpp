@@ -32,8 +32,9 @@ TEST(Gang, StartsWithoutUserActionOnceTheRoomIsThere) {  // S45
 
 TEST(Gang, TheSumOfFragmentsIsNoRoom) {  // S43, S54: 4+4 free, one replica of 8
   World w;
-  w.Node("n1", 4);
-  w.Node("n2", 4);
+  w.Node("n1", 8);
+  w.Node("n2", 8);
+  w.Running("r", {.replicas = 2, .gpus = 4}, {"n1", "n2"});
   const TaskId job = w.Pending("j", {.gpus = 8}).id;
   auto plugins = BuiltIns();
   const Decision d = w.Decide(plugins);

@@ -8,6 +8,7 @@ namespace cox::test {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr CapacityType kSpot = CapacityType::kSpot, kIdle = CapacityType::kIdle;
 
@@ -204,12 +205,28 @@ TEST(Preempt, TheVictimReadsTheWordsOfTheContract) {  // S53
   auto plugins = BuiltIns();
   const Decision d = w.Decide(plugins);
   ASSERT_EQ(d.evictions.size(), 1U);
-  EXPECT_EQ(d.evictions[0].message, "task victim was preempted by another task strong");
+  EXPECT_EQ(d.evictions[0].message, "task victim was preempted by another task");
   EXPECT_EQ(d.evictions[0].attempt, 3);
   EXPECT_EQ(d.evictions[0].preemptor, p);
   EXPECT_TRUE(d.evictions[0].spot_reclaim);
   EXPECT_EQ(Codes(d, p), "WaitingForPreemption InsufficientResources");
-  EXPECT_THAT(Texts(d, p), HasSubstr("preempts victim; n1 kept for it"));
+  EXPECT_THAT(Texts(d, p), HasSubstr("preempts 1 task of others; n1 kept for it"));
+}
+
+TEST(Preempt, OnlyTasksOfTheSameUserAreNamed) {  // S5
+  World w;
+  w.Node("n1", 8);
+  w.Node("n2", 8);
+  w.Running("mine", {.gpus = 8, .source = kSpot}, {"n1"}).owner.user = "u1";
+  w.Running("secret", {.gpus = 8, .source = kSpot}, {"n2"});
+  const TaskId p = w.Pending("strong", {.replicas = 2, .gpus = 8}, Priority::kHigh).id;
+  auto plugins = BuiltIns();
+  const Decision d = w.Decide(plugins);
+  ASSERT_EQ(d.evictions.size(), 2U);
+  EXPECT_EQ(d.evictions[0].message, "task mine was preempted by another task strong");
+  EXPECT_EQ(d.evictions[1].message, "task secret was preempted by another task");
+  EXPECT_THAT(Texts(d, p), HasSubstr("preempts mine and 1 task of others; n1, n2 kept for it"));
+  EXPECT_THAT(Texts(d, p), Not(HasSubstr("secret")));
 }
 
 // The next cycle: the evicted leave by `leaves_by`, what was nominated stays so.
