@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/probation.hpp"
+
 namespace cox::cycle {
 namespace {
 
@@ -36,6 +38,14 @@ Board::Board(const model::Snapshot& snapshot)
       if (node == COX_NONE) continue;  // gone with all that ran there
       free_[node] -= replica.resources;
       if (soon) coming_[node] += replica.resources;
+    }
+  }
+  for (const model::PolicyRow& policy : snapshot.policies) {
+    if (!model::IsOnProbation(policy, snapshot.now)) continue;
+    probation_.resize(free_.size());
+    for (const std::string& name : policy.node_names) {
+      const uint32_t node = view_.NodeRow(name);
+      if (node != COX_NONE) probation_[node] = 1;
     }
   }
   std::vector<Rank> ranks;

@@ -39,14 +39,20 @@ class Board {
   uint32_t nodes() const { return view_.table().nodes->count; }
   Resources Room(uint32_t node) const;
 
-  // Calls visit(node) for the nodes with at least `gpu_milli` free, the fullest first and equal
-  // ones by name, until it returns false. Nothing may change meanwhile.
+  // Calls visit(node) for the nodes with at least `gpu_milli` free, until it returns false: the
+  // fullest first and equal ones by name, but those on probation after all others. Nothing may
+  // change meanwhile.
   template <class Visit>
   void FromFullest(int64_t gpu_milli, Visit&& visit) const {
-    for (auto at = by_room_.lower_bound({gpu_milli, 0, 0, 0}); at != by_room_.end(); ++at) {
-      if (!visit(at->node)) return;
+    const auto first = by_room_.lower_bound({gpu_milli, 0, 0, 0});
+    for (auto at = first; at != by_room_.end(); ++at) {
+      if (!OnProbation(at->node) && !visit(at->node)) return;
+    }
+    for (auto at = first; !probation_.empty() && at != by_room_.end(); ++at) {
+      if (OnProbation(at->node) && !visit(at->node)) return;
     }
   }
+  bool OnProbation(uint32_t node) const { return !probation_.empty() && probation_[node] != 0; }
   // Grows with each change, also with one that is taken back: equal numbers, equal boards.
   uint64_t version() const { return version_; }
 
@@ -106,8 +112,9 @@ class Board {
   std::vector<uint32_t> reserver_;               // by node: reservation, COX_NONE = free for all
   std::vector<Reservation> reservations_;
   uint64_t respected_ = 0;
-  std::vector<int64_t> used_;  // by ledger row, with what is held
-  std::set<Rank> by_room_;     // every node
+  std::vector<uint8_t> probation_;  // by node; empty = none is
+  std::vector<int64_t> used_;       // by ledger row, with what is held
+  std::set<Rank> by_room_;          // every node
   std::vector<Change> journal_;
   uint64_t version_ = 0;
   bool look_ahead_ = false;

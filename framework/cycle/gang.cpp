@@ -27,11 +27,12 @@ int64_t Loss(const Board& board, const Field& one, const Field& many, uint32_t n
   return before - HowOften(many.need, board.Room(node) - one.need, MostPerNode(many));
 }
 
-// The order in which nodes are taken: what plugins like most, else the fullest, so that big holes
+// The order in which nodes are taken: what plugins like most, then those that nobody has just
+// released from a block, else the fullest, so that big holes
 // stay whole; equal ones by name. Why GPUs first: they are what gangs wait for. For the same reason
 // a replica without GPUs looks at how many a node has at all: rather none.
 struct Pick {
-  int64_t dislike, gpu, cpu, mem;
+  int64_t dislike, probation, gpu, cpu, mem;
   uint32_t node;
   friend auto operator<=>(const Pick&, const Pick&) = default;
 };
@@ -46,8 +47,8 @@ void FromMostLiked(const Board& board, const Field& field, std::span<const int32
     if (FitCount(board, field, node) == 0) return true;
     const Resources room = board.Room(node);
     const int64_t gpus = field.need.gpu_milli > 0 ? room.gpu_milli : capacity[node];
-    picks.push_back(
-        {liking.empty() ? 0 : -int64_t{liking[node]}, gpus, room.cpu_milli, room.mem_mib, node});
+    picks.push_back({liking.empty() ? 0 : -int64_t{liking[node]}, board.OnProbation(node) ? 1 : 0,
+                     gpus, room.cpu_milli, room.mem_mib, node});
     return true;
   });
   std::ranges::make_heap(picks, std::greater<>{});

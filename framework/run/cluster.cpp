@@ -4,6 +4,7 @@
 #include <set>
 #include <tuple>
 
+#include "model/probation.hpp"
 #include "run/rows.hpp"
 
 namespace cox::run {
@@ -186,10 +187,7 @@ std::vector<model::PolicyRow> Cluster::PolicyRows(TimePoint now) const {
   std::vector<model::PolicyRow> rows;
   for (const auto& [id, policy] : policies_) {
     const auto& kinds = policy.workload_types;
-    if (!policy.enabled || policy.expires_at <= now ||
-        std::find(kinds.begin(), kinds.end(), "task") == kinds.end()) {
-      continue;
-    }
+    if (!policy.enabled || std::find(kinds.begin(), kinds.end(), "task") == kinds.end()) continue;
     model::PolicyRow row;
     row.scope =
         policy.tenant_scope ? model::PolicyRow::Scope::kTenant : model::PolicyRow::Scope::kUser;
@@ -198,6 +196,7 @@ std::vector<model::PolicyRow> Cluster::PolicyRows(TimePoint now) const {
     row.subject = policy.subject;
     row.node_names = policy.node_names;
     row.expires_at = policy.expires_at;
+    if (row.expires_at <= now && !model::IsOnProbation(row, now)) continue;
     rows.push_back(std::move(row));
   }
   for (const auto& [id, seen] : live_) {

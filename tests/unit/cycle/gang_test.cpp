@@ -43,6 +43,25 @@ TEST(Gang, TheSumOfFragmentsIsNoRoom) {  // S43, S54: 4+4 free, one replica of 8
   EXPECT_THAT(Texts(d, job), HasSubstr("best n1: 4 GPU"));
 }
 
+TEST(Gang, ANodeThatWasBlockedUntilNowIsUsedLast) {  // complaint N4
+  World w;
+  w.Node("n1", 8);
+  w.Node("n2", 8);
+  w.Running("r", {.gpus = 1}, {"n1"});  // by itself the better fit
+  w.Policy("np", model::PolicyRow::Scope::kUser, "somebody", {"n1"}, At(1000));
+  auto plugins = BuiltIns();
+  w.Pending("j", {.gpus = 2});
+  EXPECT_EQ(Starts(w.Decide(plugins), w), "j@n2");
+  w.snapshot.pending[0].candidates = {MakeCandidate({.gpus = 2, .flavor = "cpu"})};
+  w.snapshot.pending[0].candidates[0].roles[0].resources.gpu_milli = 0;
+  EXPECT_EQ(Starts(w.Decide(plugins), w), "j@n2");
+  w.snapshot.pending[0].candidates = {MakeCandidate({.replicas = 3, .gpus = 4})};
+  EXPECT_EQ(Starts(w.Decide(plugins), w), "j@n1,n2,n2") << "last, but used";
+  w.snapshot.now = At(1000 + 3600);
+  w.snapshot.pending[0].candidates = {MakeCandidate({.gpus = 2})};
+  EXPECT_EQ(Starts(w.Decide(plugins), w), "j@n1");
+}
+
 TEST(Gang, SeveralReplicasMayShareANode) {
   World w;
   w.Node("n1", 8);
