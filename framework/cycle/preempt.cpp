@@ -137,10 +137,13 @@ void Preempt(Round& round, std::span<Bid> bids, const std::optional<model::Nomin
       blockers.push_back(WaitForNodes(round, *bid, *victims, before));
       return;
     }
+    // What holds for all of its shape is what hardware says: another may use other nodes.
+    const Victims everybody = LawfulVictims(round, *bid, kLiftAll);
     Trial all_gone(round.board);
-    for (const uint32_t v : lawful) round.board.Leave(round.snapshot.running[v]);
+    for (const uint32_t v : everybody) round.board.Leave(round.snapshot.running[v]);
     if (Fits(round.board, *bid, kLiftAll)) continue;  // only node policies are in its way
-    const Hopeless hopeless = {lawful.empty() ? "" : BestNode(round, *bid), NextLawful(round, job)};
+    const Hopeless hopeless = {everybody.empty() ? "" : BestNode(round, *bid),
+                               NextLawful(round, job)};
     bid->blockers.back().text += hopeless.why;
     bid->blockers.back().retry_at = hopeless.retry_at;
     round.hopeless.emplace(std::tuple(ShapeOf(*bid), job.priority, job.guaranteed), hopeless);

@@ -153,7 +153,7 @@ int Band(const model::RunningJob& victim) {
   return 4 + static_cast<int>(victim.priority);
 }
 
-Victims LawfulVictims(const Round& round, const Bid& bid) {
+Victims LawfulVictims(const Round& round, const Bid& bid, int32_t lift) {
   Victims lawful;
   for (uint32_t r = 0; r < round.snapshot.running.size(); ++r) {
     const model::RunningJob& job = round.snapshot.running[r];
@@ -163,7 +163,7 @@ Victims LawfulVictims(const Round& round, const Bid& bid) {
       const uint32_t node = round.board.rows().NodeRow(replica.node);
       return node != COX_NONE && std::ranges::any_of(bid.fields, [&](const Field& field) {
                return (*field.usable)[node] != 0 &&
-                      (field.verdicts.empty() || field.verdicts[node] == 0);
+                      (lift == kLiftAll || field.verdicts.empty() || field.verdicts[node] == 0);
              });
     });
     if (helps) lawful.push_back(r);

@@ -22,8 +22,9 @@ TimePoint LawfulFrom(const Round& round, const model::RunningJob& victim,
 // 0..6: idle low, medium, high; spot; unguaranteed low, medium, high. Lower bands go first.
 int Band(const model::RunningJob& victim);
 
-// Lawful victims with a replica on a node that the bid could use; cheapest first.
-Victims LawfulVictims(const Round& round, const Bid& bid);
+// Lawful victims with a replica on a node that the bid could use; cheapest first. `lift`: as if
+// nobody forbade the bid any node.
+Victims LawfulVictims(const Round& round, const Bid& bid, int32_t lift = kLiftNone);
 
 // None if even all of them do not help. Otherwise no band is touched above the lowest that helps,
 // and nobody goes in vain; of such sets the one with fewest jobs, then lowest bands, fewest GPUs

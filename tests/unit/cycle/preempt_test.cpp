@@ -213,6 +213,21 @@ TEST(Preempt, TheVictimReadsTheWordsOfTheContract) {  // S53
   EXPECT_THAT(Texts(d, p), HasSubstr("preempts 1 task of others; n1 kept for it"));
 }
 
+// The first may not use the node on which a victim would help; that said nothing about the second.
+TEST(Regress, ABlockOfOneJobsNodesDoesNotMakeItsTwinHopeless) {
+  World w;
+  w.Node("n1", 8);
+  w.Running("v", {.gpus = 8, .source = kSpot}, {"n1"});
+  w.Policy("np", model::PolicyRow::Scope::kUser, "u1", {"n1"}, At(2000));
+  w.Pending("blocked", {.gpus = 8}, Priority::kHigh);
+  w.Pending("twin", {.gpus = 8}, Priority::kHigh).owner.user = "u2";
+  auto plugins = BuiltIns();
+  const Decision d = w.Decide(plugins);
+  EXPECT_EQ(Evicted(d, w), "v");
+  ASSERT_EQ(d.nominations.size(), 1U);
+  EXPECT_EQ(d.nominations[0].task, TaskId{3});
+}
+
 TEST(Preempt, OnlyTasksOfTheSameUserAreNamed) {  // S5
   World w;
   w.Node("n1", 8);
