@@ -10,6 +10,7 @@
 #include "lifecycle/step.hpp"
 #include "run/accept.hpp"
 #include "run/rows.hpp"
+#include "simulate/queue.hpp"
 
 namespace cox::simulate {
 namespace {
@@ -24,7 +25,11 @@ std::string Uuid(uint64_t number) {  // nobody looks at it; random ones would co
 class Engine {
  public:
   Engine(const Workload& workload, Plan& plan, const EngineOptions& options)
-      : workload_(workload), plan_(plan), options_(options), natives_(workload.jobs.size()) {
+      : workload_(workload),
+        plan_(plan),
+        options_(options),
+        queue_(snapshot_.pending, options.shown_of_equal),
+        natives_(workload.jobs.size()) {
     snapshot_.site = plan.config.site;
     snapshot_.seed = 1;
     snapshot_.nodes = plan.nodes;
@@ -148,7 +153,11 @@ class Engine {
       if (!there && found) rows.erase(at);
     };
     const bool placed = task.placement.has_value();
-    put(snapshot_.pending, task.state == State::kPending, [&] { return run::PendingRow(task); });
+    if (task.state == State::kPending) {
+      queue_.Put(run::PendingRow(task));
+    } else {
+      queue_.Drop(task.id);
+    }
     put(snapshot_.running, placed, [&] { return run::RunningRow(task, snapshot_.now); });
     if (placed && !snapshot_.ledger.Holds(task.id)) {
       snapshot_.ledger.Allocate(task.id, model::Charges(task.owner, task.placement->candidate));
@@ -265,8 +274,10 @@ class Engine {
   model::Decision Ask() {
     ++snapshot_.generation;
     ++record_.cycles;
-    model::Decision made = cycle::Decide(snapshot_, *plan_.config.plugins);
-    plan_.config.plugins->EndCycle();
+    host::Plugins& plugins = *plan_.config.plugins;
+    model::Decision made = cycle::Decide(snapshot_, plugins);
+    while (queue_.More(made)) made = cycle::Decide(snapshot_, plugins);
+    plugins.EndCycle();
     return made;
   }
 
@@ -292,6 +303,7 @@ class Engine {
     return changed && wake_ <= snapshot_.now;
   }
 
+  // With the first job of each pool alone; true: they start, the next ones are the first now.
   bool DecideFifo() {
     std::vector<model::PendingJob> all = std::exchange(snapshot_.pending, {});
     std::vector<std::string> seen;
@@ -301,7 +313,9 @@ class Engine {
       seen.push_back(pool);
       snapshot_.pending.push_back(job);
     }
-    const model::Decision made = Ask();
+    ++snapshot_.generation;
+    ++record_.cycles;
+    const model::Decision made = cycle::Decide(snapshot_, *plan_.config.plugins);
     snapshot_.pending = std::move(all);
     Admit(made);
     wake_ = kNever;
@@ -312,7 +326,7 @@ class Engine {
     constexpr uint64_t kCycles = 256;
     if (options_.progress && record_.cycles / kCycles != told_) {
       told_ = record_.cycles / kCycles;
-      options_.progress(second_, next_job_, snapshot_.pending.size());
+      options_.progress(second_, next_job_, queue_.size());
     }
   }
 
@@ -328,6 +342,7 @@ class Engine {
   const EngineOptions& options_;
   Record record_;
   model::Snapshot snapshot_;  // kept up to date row by row, not made anew for each cycle
+  Queue queue_;
   lifecycle::Limits limits_;
   std::vector<Native> natives_;  // as in the workload
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;

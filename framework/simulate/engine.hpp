@@ -21,6 +21,8 @@ struct EngineOptions {
   bool strict_fifo = false;
   // A job saves its work so often; 0 = never: when it is evicted it begins anew.
   int64_t checkpoint_seconds = 0;
+  // Of equal jobs that wait, the scheduler sees so many; 0 = all (queue.hpp).
+  size_t shown_of_equal = 0;
   // Called now and then with the second, the jobs that came so far and those that wait.
   std::function<void(int64_t second, size_t came, size_t waiting)> progress;
 };
