@@ -142,7 +142,9 @@ Result<Plugins> Plugins::Create(const std::vector<spec::PluginConfig>& site,
       config.path = options.plugin_directory + "/" + config.path;
     const auto create = [&]() -> Result<std::unique_ptr<Instance>> {
       auto table = Load(config.path);
-      if (!table) return table.error();
+      if (!table && config.path_position.empty()) return table.error();
+      if (!table)
+        return Error{table.error().code, config.path_position + ": " + table.error().text};
       return Instance::Create(*table, config, options);
     };
     auto instance = create();

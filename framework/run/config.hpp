@@ -28,4 +28,9 @@ Result<Config> LoadConfig(const std::string& site_file, const host::Options& opt
 Result<Config> MakeConfig(std::string site_text, const std::string& site_file,
                           const host::Options& options);
 
+// Where the daemon is and whom it serves is settled when it starts: region, cluster, and the
+// adapter's block but for its pluginDir. A `fresh` site that differs there is refused whole, since
+// a part of it in effect would be what no file says.
+Result<void> CheckReload(const spec::Site& running, const spec::Site& fresh);
+
 }  // namespace cox::run

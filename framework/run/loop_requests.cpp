@@ -53,6 +53,11 @@ void Loop::State::On(DeletePolicyRequest& request, TimePoint) {
 void Loop::State::On(ReloadRequest& request, TimePoint) {
   Result<Config> loaded =
       parts.reload ? parts.reload() : Result<Config>(FailedPrecondition("nothing to reload"));
+  if (loaded) {
+    if (auto possible = CheckReload(*parts.config.site, *loaded->site); !possible) {
+      loaded = Error{possible.error().code, loaded->site_file + ": " + possible.error().text};
+    }
+  }
   if (!loaded) {
     ++counters.reload_errors;
     if (parts.log != nullptr) {

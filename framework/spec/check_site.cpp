@@ -17,6 +17,46 @@ std::vector<std::string> Names(const std::vector<T>& list) {
   return names;
 }
 
+// Whom this site knows. Where `defaults.tenant` takes in whoever is not listed, any user may be
+// named; he works for that tenant and for the project that bears its name (Resolve).
+struct People {
+  explicit People(const Site& site) : guests(!site.default_tenant.empty()) {
+    for (const User& user : site.users) {
+      users.push_back(user.name);
+      tenants.push_back(user.tenant);
+      projects.insert(projects.end(), user.projects.begin(), user.projects.end());
+      if (user.projects.empty()) projects.push_back(user.tenant);
+    }
+    if (!guests) return;
+    tenants.push_back(site.default_tenant);
+    projects.push_back(site.default_tenant);
+  }
+
+  void CheckUser(const std::string& path, const std::string& name, const char* rule,
+                 Findings& findings) const {
+    if (!guests) Check(path, name, users, " is not among the users", rule, findings);
+  }
+  void CheckProject(const std::string& path, const std::string& name, const char* rule,
+                    Findings& findings) const {
+    Check(path, name, projects, " is no user's project", rule, findings);
+  }
+  void CheckTenant(const std::string& path, const std::string& name, const char* rule,
+                   Findings& findings) const {
+    Check(path, name, tenants, " is no user's tenant", rule, findings);
+  }
+
+  bool guests;
+  std::vector<std::string> users, projects, tenants;
+
+ private:
+  static void Check(const std::string& path, const std::string& name,
+                    const std::vector<std::string>& known, const char* what, const char* rule,
+                    Findings& findings) {
+    if (std::ranges::find(known, name) != known.end()) return;
+    findings.push_back({path, Quote(name) + what + DidYouMean(name, known), rule});
+  }
+};
+
 void CheckUnique(const std::string& list, const char* key, const std::vector<std::string>& names,
                  Findings& findings) {
   std::set<std::string> seen;
@@ -40,7 +80,7 @@ void CheckFlavors(const Site& site, Findings& findings) {
   }
 }
 
-void CheckPools(const Site& site, Findings& findings) {
+void CheckPools(const Site& site, const People& people, Findings& findings) {
   const auto flavors = Names(site.flavors);
   for (size_t i = 0; i < site.pools.size(); ++i) {
     const Pool& pool = site.pools[i];
@@ -51,6 +91,8 @@ void CheckPools(const Site& site, Findings& findings) {
     if (!pool.dedicated && !pool.tenant.empty()) {
       findings.push_back(
           {path + ".tenant", "only a dedicated pool has one; write isolation: dedicated", "S26"});
+    } else if (pool.dedicated && !pool.tenant.empty()) {
+      people.CheckTenant(path + ".tenant", pool.tenant, "S26", findings);
     }
     for (size_t j = 0; j < pool.flavors.size(); ++j) {
       if (site.FindFlavor(pool.flavors[j])) continue;
@@ -62,11 +104,24 @@ void CheckPools(const Site& site, Findings& findings) {
   }
 }
 
-void CheckQuotas(const Site& site, Findings& findings) {
+void CheckSubject(const Quota& quota, const std::string& path, const People& people,
+                  Findings& findings) {
+  switch (quota.level) {
+    case QuotaLevel::kTenant:
+      return people.CheckTenant(path + ".tenant", quota.subject, "S40", findings);
+    case QuotaLevel::kProject:
+      return people.CheckProject(path + ".project", quota.subject, "S40", findings);
+    case QuotaLevel::kUser:
+      return people.CheckUser(path + ".user", quota.subject, "S40", findings);
+  }
+}
+
+void CheckQuotas(const Site& site, const People& people, Findings& findings) {
   std::set<std::tuple<QuotaLevel, std::string, CapacityType, std::string, std::string>> seen;
   for (size_t i = 0; i < site.quotas.size(); ++i) {
     const Quota& quota = site.quotas[i];
     const std::string path = At("quotas", i);
+    CheckSubject(quota, path, people, findings);
     if (quota.pool.empty() && quota.capacity_type == CapacityType::kReserved) {
       findings.push_back({path + ".pool", "a reserved quota is of one pool; name it", "S40"});
     }
@@ -89,9 +144,23 @@ void CheckQuotas(const Site& site, Findings& findings) {
   }
 }
 
-void CheckProfiles(const Site& site, Findings& findings) {
+void CheckVolumes(const Site& site, const People& people, Findings& findings) {
+  for (size_t i = 0; i < site.volumes.size(); ++i) {
+    const Volume& volume = site.volumes[i];
+    const std::string acl = At("volumes", i) + ".acl";
+    for (size_t j = 0; j < volume.users.size(); ++j) {
+      people.CheckUser(At(acl + ".users", j), volume.users[j], "S89", findings);
+    }
+    for (size_t j = 0; j < volume.projects.size(); ++j) {
+      people.CheckProject(At(acl + ".projects", j), volume.projects[j], "S89", findings);
+    }
+  }
+}
+
+void CheckProfiles(const Site& site, const People& people, Findings& findings) {
   for (size_t i = 0; i < site.env_profiles.size(); ++i) {
     const EnvProfile& profile = site.env_profiles[i];
+    people.CheckUser(At("envProfiles", i) + ".user", profile.user, "S15", findings);
     const std::string list = At("envProfiles", i) + ".env";
     std::set<std::string> seen;
     for (size_t j = 0; j < profile.env.size(); ++j) {
@@ -134,9 +203,11 @@ std::vector<Finding> CheckSite(const Site& site) {
   CheckUnique("volumes", "id", ids, findings);
   CheckUnique("envProfiles", "user", profiles, findings);
   CheckFlavors(site, findings);
-  CheckPools(site, findings);
-  CheckQuotas(site, findings);
-  CheckProfiles(site, findings);
+  const People people(site);
+  CheckPools(site, people, findings);
+  CheckQuotas(site, people, findings);
+  CheckVolumes(site, people, findings);
+  CheckProfiles(site, people, findings);
   CheckLabelPolicy(site, findings);
   return findings;
 }

@@ -194,24 +194,40 @@ class Builder final : public YAML::EventHandler {
   Place root_place_;
 };
 
-// "site.yaml:47" -> {"site.yaml", 47}
-std::pair<std::string, int64_t> FileAndLine(std::string_view position) {
+struct Position {
+  std::string file;
+  int64_t line = 1;
+  std::string path;
+};
+
+// "site.yaml:47" -> {"site.yaml", 47, ""}
+Position FileAndLine(std::string_view position) {
   const size_t colon = position.rfind(':');
   int64_t line = 0;
   if (colon != std::string_view::npos) {
     const char* const end = position.data() + position.size();
     const auto [stop, error] = std::from_chars(position.data() + colon + 1, end, line);
     if (error == std::errc() && stop == end && line > 0) {
-      return {std::string(position.substr(0, colon)), line};
+      return {std::string(position.substr(0, colon)), line, ""};
     }
   }
-  return {std::string(position), 1};
+  return {std::string(position), 1, ""};
+}
+
+// "site.yaml:47: plugins[1].config" -> {"site.yaml", 47, "plugins[1].config"}
+Position Split(std::string_view position) {
+  const size_t end = position.rfind(": ");
+  if (end == std::string_view::npos) return FileAndLine(position);
+  Position split = FileAndLine(position.substr(0, end));
+  if (split.file.size() == end) return {std::string(position), 1, ""};  // that was no line
+  split.path = position.substr(end + 2);
+  return split;
 }
 
 }  // namespace
 
 Result<Document> ParseDocument(std::string_view text, std::string_view position) {
-  const auto [file, first_line] = FileAndLine(position);
+  const auto [file, first_line, path] = Split(position);
   const std::string prefix = file + ":";
   if (text.size() > kMaxBytes) {
     return InvalidArgument(prefix + " " + std::to_string(text.size()) +
@@ -242,7 +258,7 @@ Result<Document> ParseDocument(std::string_view text, std::string_view position)
     return InvalidArgument(prefix + " not YAML: " + e.what());
   }
   if (!builder.error().empty()) return InvalidArgument(prefix + builder.error());
-  return Document{file, std::move(builder.value()), std::move(builder.place())};
+  return Document{file, path, std::move(builder.value()), std::move(builder.place())};
 }
 
 const Place* Find(const Place& root, const std::vector<std::string>& keys) {

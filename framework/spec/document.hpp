@@ -29,12 +29,14 @@ struct Place {
 
 struct Document {
   std::string file;
+  std::string path;  // of the whole value inside of the file; "" = it is the file
   nlohmann::json value;
   Place place;  // same shape as `value` was when it was read; defaults have no place
 };
 
-// `position` is the name used in messages; "site.yaml:47" means that the first line of the text
-// is line 47 of site.yaml. Text without any value is null.
+// `position` is the name used in messages; "site.yaml:47: plugins[1].config" means that the first
+// line of the text is line 47 of site.yaml and what stands in it is the value of that key; without
+// the key the text is a file of its own. Text without any value is null.
 Result<Document> ParseDocument(std::string_view text, std::string_view position);
 
 // nullptr where nothing was written.

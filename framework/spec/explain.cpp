@@ -44,9 +44,8 @@ size_t Characters(const std::string& text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
-// spec.env[0].value
-std::string PathText(const json& root, const Keys& keys) {
-  std::string path;
+// spec.env[0].value; `path` is where `root` itself stands.
+std::string PathText(std::string path, const json& root, const Keys& keys) {
   const json* value = &root;
   for (const std::string& key : keys) {
     const bool item = value && value->is_array();
@@ -111,7 +110,7 @@ std::string Explainer::Text() {
 }
 
 void Explainer::Add(int64_t line, const Keys& keys, const std::string& what) {
-  const std::string path = PathText(document_.value, keys);
+  const std::string path = PathText(document_.path, document_.value, keys);
   errors_.emplace_back(line, document_.file + ":" + std::to_string(line) + ": " + path +
                                  (path.empty() ? "" : ": ") + what);
 }

@@ -198,7 +198,7 @@ class SiteReader {
   }
 
   void ReadPlugins() {
-    Each("plugins", [&](const json& item, const std::string&) {
+    Each("plugins", [&](const json& item, const std::string& path) {
       const Place* list = Find(document_.place, {"plugins"});
       const Place& place = list->items[site_.plugins.size()];
       PluginConfig& plugin = site_.plugins.emplace_back();
@@ -212,7 +212,8 @@ class SiteReader {
       read("weight", plugin.weight);
       if (plugin.name.empty()) plugin.name = std::filesystem::path(plugin.path).stem().string();
       const Place* config = Find(place, {"config"});
-      plugin.position = Position(config ? *config : place);
+      plugin.position = Position(config ? *config : place) + ": " + path + ".config";
+      plugin.path_position = Position(*Find(place, {"path"})) + ": " + path + ".path";
       if (config) plugin.config_json = TextOf(item["config"], *config);
     });
   }
@@ -227,6 +228,7 @@ class SiteReader {
       site_.adapter = adapter;
       site_.adapter_json = document_.value[adapter].dump();
       site_.adapter_position = Position(*place);
+      site_.plugin_dir = document_.value[adapter].value("pluginDir", "");
     }
   }
 

@@ -93,7 +93,8 @@ struct PluginConfig {  // one instance of one plugin
   int64_t max_errors = 5;               // in a row, before quarantine
   int64_t weight = 1;                   // of its ranks and scores
   std::string config_json = "{}";       // validated against the plugin's own schema by host/
-  std::string position;                 // file:line of `config`, for its error messages
+  // For messages: "site.yaml:9: plugins[1].path" and the same of `config`.
+  std::string path_position, position;
 };
 
 struct Site {
@@ -116,11 +117,14 @@ struct Site {
   int64_t min_run_seconds = 0;        // that a job runs before it may be preempted
   int64_t spot_headroom_percent = 0;  // of the capacity, not for spot jobs (S50)
   std::vector<PluginConfig> plugins;
+  std::vector<std::string>
+      time_zones;  // that this machine knows, sorted; none = any name goes (S6)
 
   // The block of the one adapter that runs here, checked and complete like the rest of the file.
   std::string adapter;  // "slurm" or "kubernetes"; empty when the file has no block
   std::string adapter_json = "{}";
   std::string adapter_position;  // file:line of the block, for messages about it
+  std::string plugin_dir;        // its pluginDir: where relative plugin paths start
 
   // Slurm gives a job each node once, so there two replicas of a gang never share one (decision
   // 0052). A pod per replica may.

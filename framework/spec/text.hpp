@@ -1,4 +1,4 @@
-// Small pure functions on text that messages and checks share. For spec/ and scenario/ only.
+// Small pure functions on text that messages and checks share. For spec/, scenario/ and tools/.
 #pragma once
 
 #include <optional>

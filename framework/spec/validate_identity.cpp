@@ -48,8 +48,8 @@ void CheckPlace(const Case& c, Verdict& verdict) {
   }
 }
 
-// Asia/Shanghai, Etc/GMT+8, UTC. Whether the zone exists is for the machine that renders it to say
-// (decision 0011); this keeps everything out of TZ that is not a name.
+// Asia/Shanghai, Etc/GMT+8, UTC. Keeps everything out of TZ that is not a name, also where the site
+// does not know which zones exist (decision 0011).
 bool IsZone(std::string_view zone) {
   if (zone.empty() || zone.size() > 64) return false;
   bool start = true;  // of a part
@@ -132,6 +132,12 @@ void CheckIdentity(const Case& c, Verdict& verdict) {
   if (!IsZone(c.job.time_zone)) {
     Reject(verdict, "spec.timeZone",
            Quote(c.job.time_zone) + " is not the name of a time zone such as Asia/Shanghai", "S6");
+  } else if (const auto& zones = c.site.time_zones;
+             !zones.empty() && !std::ranges::binary_search(zones, c.job.time_zone)) {
+    Reject(verdict, "spec.timeZone",
+           Quote(c.job.time_zone) + " is not a time zone that this cluster knows" +
+               DidYouMean(c.job.time_zone, zones),
+           "S6");
   }
   CheckLabels(c, verdict);
 }

@@ -17,10 +17,11 @@ std::string BuiltInPlugins() {
 
 }  // namespace
 
-host::Options PluginOptions(const Arguments& args) {
+host::Options PluginOptions(const Arguments& args, const std::string& folder) {
   host::Options options;
-  options.plugin_directory =
-      args.plugin_directory.empty() ? BuiltInPlugins() : args.plugin_directory;
+  options.plugin_directory = !args.plugin_directory.empty() ? args.plugin_directory
+                             : !folder.empty()              ? folder
+                                                            : BuiltInPlugins();
   std::error_code none;
   options.plugin_directory = std::filesystem::absolute(options.plugin_directory, none).string();
   return options;

@@ -4,6 +4,7 @@
 #include "host/plugins.hpp"
 #include "spec/parse.hpp"
 #include "tools/cox/capacity_text.hpp"
+#include "tools/cox/plugin_options.hpp"
 #include "tools/cox/table.hpp"
 #include "tools/cox/verbs.hpp"
 
@@ -28,8 +29,8 @@ int ConfigCheck(const Context& context, const Arguments& args) {
   if (!text) return context.Fail(text.error());
   const auto site = spec::ParseSite(*text, args.target);
   if (!site) return context.Fail(site.error());
-  const auto plugins =
-      host::Plugins::Create(site->plugins, {.plugin_directory = Absolute(args.plugin_directory)});
+  // As the daemon does; a file that is no daemon's yet has the plugins beside this program.
+  const auto plugins = host::Plugins::Create(site->plugins, PluginOptions(args, site->plugin_dir));
   if (!plugins) return context.Fail(plugins.error());
 
   Value result;

@@ -123,7 +123,8 @@ TEST(ParseSite, APluginKeepsItsConfigurationAndWhereItStood) {
   ASSERT_EQ(site.plugins.size(), 2u);
   EXPECT_EQ(site.plugins[0].name, "cooldown");
   EXPECT_EQ(site.plugins[0].config_json, "{}");
-  EXPECT_EQ(site.plugins[0].position, "site.yaml:4");
+  EXPECT_EQ(site.plugins[0].position, "site.yaml:4: plugins[0].config");
+  EXPECT_EQ(site.plugins[0].path_position, "site.yaml:4: plugins[0].path");
   EXPECT_EQ(site.plugins[0].on_error, std::nullopt);
   EXPECT_EQ(site.plugins[0].budget_ms, 100);
   EXPECT_EQ(site.plugins[0].max_errors, 5);
@@ -135,7 +136,8 @@ TEST(ParseSite, APluginKeepsItsConfigurationAndWhereItStood) {
   EXPECT_EQ(second.budget_ms, 7);
   EXPECT_EQ(second.max_errors, 8);
   EXPECT_EQ(second.weight, 9);
-  EXPECT_EQ(second.position, "site.yaml:12");
+  EXPECT_EQ(second.position, "site.yaml:12: plugins[1].config");
+  EXPECT_EQ(second.path_position, "site.yaml:6: plugins[1].path");
   EXPECT_EQ(nlohmann::json::parse(second.config_json)["limits"]["gpu"], "many");
 
   // What host/ does next: the plugin's own schema, with the true line and the true literal.
@@ -145,12 +147,14 @@ TEST(ParseSite, APluginKeepsItsConfigurationAndWhereItStood) {
   const auto checked = ValidateAndDefault(second.config_json, second.position, schema);
   ASSERT_FALSE(checked);
   EXPECT_EQ(checked.error().text,
-            "site.yaml:15: limits.gpu: \"many\" is not a whole number of at most 64 bits");
+            "site.yaml:15: plugins[1].config.limits.gpu: \"many\" is not a whole number of at most "
+            "64 bits");
 }
 
 TEST(ParseSite, TheAdaptersBlockIsKeptWithItsDefaults) {
   const Site site = SiteOf("slurm:\n  stateDir: /var/cox\n  pollMs: 70\n");
   EXPECT_EQ(site.adapter, "slurm");
+  EXPECT_EQ(site.plugin_dir, "/usr/lib/cox/plugins");
   EXPECT_EQ(site.adapter_position, "site.yaml:3");
   const auto block = nlohmann::json::parse(site.adapter_json);
   EXPECT_EQ(block["stateDir"], "/var/cox");
@@ -206,19 +210,70 @@ TEST(ParseSite, S26_ADedicatedPoolHasATenant) {
 TEST(ParseSite, NamesThatDoNotExistAreRefused) {
   EXPECT_THAT(
       ErrorsOf("flavors: [{name: h200, gpus: 1, cpus: 1, memory: 1Gi}]\n"
+               "users: [{name: u, tenant: t}]\n"
                "pools: [{name: shared, flavors: [h20]}]\n"
                "quotas:\n"
                "- {tenant: t, pool: shard, flavor: h200, units: 1}\n"
                "- {tenant: t, pool: shared, flavor: h300, units: 1}\n"
                "- {tenant: t, flavor: h200, units: 1}\n"),
-      ElementsAre("site.yaml:4: pools[0].flavors[0]: \"h20\" is not among the flavors; did "
+      ElementsAre("site.yaml:5: pools[0].flavors[0]: \"h20\" is not among the flavors; did "
                   "you mean h200? (S36)",
-                  "site.yaml:6: quotas[0].pool: \"shard\" is not among the pools; did you "
+                  "site.yaml:7: quotas[0].pool: \"shard\" is not among the pools; did you "
                   "mean shared? (S40)",
-                  "site.yaml:7: quotas[1].flavor: \"h300\" is not among the flavors; did you "
+                  "site.yaml:8: quotas[1].flavor: \"h300\" is not among the flavors; did you "
                   "mean h200? (S40)",
-                  "site.yaml:8: quotas[2].pool: a reserved quota is of one pool; name it "
+                  "site.yaml:9: quotas[2].pool: a reserved quota is of one pool; name it "
                   "(S40)"));
+}
+
+TEST(ParseSite, PeopleWhomNobodyKnowsAreRefused) {
+  EXPECT_THAT(
+      ErrorsOf("flavors: [{name: f, gpus: 1, cpus: 1, memory: 1Gi}]\n"
+               "users:\n"
+               "- {name: alice, tenant: lab, projects: [nlp]}\n"
+               "- {name: vera, tenant: vision}\n"
+               "pools:\n"
+               "- {name: shared}\n"
+               "- {name: own, isolation: dedicated, tenant: vison}\n"
+               "quotas:\n"
+               "- {tenant: lob, pool: shared, flavor: f, units: 1}\n"
+               "- {project: nlq, pool: shared, flavor: f, units: 1}\n"
+               "- {project: vision, pool: shared, flavor: f, units: 1}\n"  // of her tenant's name
+               "- {user: alicia, pool: shared, flavor: f, units: 1}\n"
+               "volumes: [{name: v, path: /v, acl: {users: [alise], projects: [lab]}}]\n"
+               "envProfiles: [{user: ver, env: []}]\n"),
+      ElementsAre("site.yaml:9: pools[1].tenant: \"vison\" is no user's tenant; did you mean "
+                  "vision? (S26)",
+                  "site.yaml:11: quotas[0].tenant: \"lob\" is no user's tenant; did you mean lab? "
+                  "(S40)",
+                  "site.yaml:12: quotas[1].project: \"nlq\" is no user's project; did you mean "
+                  "nlp? (S40)",
+                  "site.yaml:14: quotas[3].user: \"alicia\" is not among the users; did you mean "
+                  "alice? (S40)",
+                  "site.yaml:15: volumes[0].acl.users[0]: \"alise\" is not among the users; did "
+                  "you mean alice? (S89)",
+                  "site.yaml:15: volumes[0].acl.projects[0]: \"lab\" is no user's project (S89)",
+                  "site.yaml:16: envProfiles[0].user: \"ver\" is not among the users; did you "
+                  "mean vera? (S15)"));
+}
+
+TEST(ParseSite, WhoeverIsNotListedMayBeNamedWhereHeMaySubmit) {
+  const Site site = SiteOf(
+      "flavors: [{name: f, gpus: 1, cpus: 1, memory: 1Gi}]\n"
+      "pools: [{name: shared}]\n"
+      "defaults: {tenant: guests}\n"
+      "quotas:\n"
+      "- {user: anybody, pool: shared, flavor: f, units: 1}\n"
+      "- {tenant: guests, pool: shared, flavor: f, units: 1}\n"
+      "- {project: guests, pool: shared, flavor: f, units: 1}\n"
+      "envProfiles: [{user: somebody, env: []}]\n");
+  EXPECT_EQ(site.quotas.size(), 3u);
+  EXPECT_THAT(ErrorsOf("flavors: [{name: f, gpus: 1, cpus: 1, memory: 1Gi}]\n"
+                       "pools: [{name: shared}]\n"
+                       "defaults: {tenant: guests}\n"
+                       "quotas: [{tenant: gusts, pool: shared, flavor: f, units: 1}]\n"),
+              ElementsAre("site.yaml:6: quotas[0].tenant: \"gusts\" is no user's tenant; did you "
+                          "mean guests? (S40)"));
 }
 
 TEST(ParseSite, S40_AQuotaIsOfOneSubject) {
@@ -261,7 +316,8 @@ TEST(ParseSite, NothingIsThereTwice) {
 
 TEST(ParseSite, S12_PersistentVariablesObeyTheSameRules) {
   EXPECT_THAT(
-      ErrorsOf("envProfiles:\n"
+      ErrorsOf("users: [{name: u, tenant: t}]\n"
+               "envProfiles:\n"
                "- user: u\n"
                "  env:\n"
                "  - {name: A-B, value: 1}\n"
@@ -269,13 +325,13 @@ TEST(ParseSite, S12_PersistentVariablesObeyTheSameRules) {
                "  - {name: RANK, value: 1}\n"
                "  - {name: A, value: 1}\n"
                "  - {name: A, value: 2}\n"),
-      ElementsAre("site.yaml:6: envProfiles[0].env[0].name: \"A-B\" is not the name of a "
+      ElementsAre("site.yaml:7: envProfiles[0].env[0].name: \"A-B\" is not the name of a "
                   "variable; use letters, digits and '_', and no digit in front (S12)",
-                  "site.yaml:7: envProfiles[0].env[1].name: \"KUBERNETES_X\" begins with "
+                  "site.yaml:8: envProfiles[0].env[1].name: \"KUBERNETES_X\" begins with "
                   "KUBERNETES_, which belongs to the platform (S12)",
-                  "site.yaml:8: envProfiles[0].env[2].name: \"RANK\" is set by the platform; "
+                  "site.yaml:9: envProfiles[0].env[2].name: \"RANK\" is set by the platform; "
                   "choose another name (D12)",
-                  "site.yaml:10: envProfiles[0].env[4].name: \"A\" is there already (S15)"));
+                  "site.yaml:11: envProfiles[0].env[4].name: \"A\" is there already (S15)"));
 }
 
 TEST(ParseSite, S113_MaintainedLabelsMustBeLabels) {
