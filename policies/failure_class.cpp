@@ -1,9 +1,14 @@
 #include "policies/failure_class.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace cox::policies {
 namespace {
+
+bool Has(const std::vector<int64_t>& list, int64_t value) {
+  return list.empty() || std::ranges::find(list, value) != list.end();
+}
 
 RetryRuling No(std::string why) {
   return {false, false, false, std::move(why)};
@@ -34,6 +39,19 @@ bool Wanted(FailureClass c, const RetryState& s) {
 }
 
 }  // namespace
+
+Result<Pattern> LogPattern(const std::string& expression) {
+  return Pattern::Compile("(?m)" + expression);
+}
+
+size_t Classify(std::span<const FailureRow> rows, const Failure& failure) {
+  const auto row = std::ranges::find_if(rows, [&](const FailureRow& r) {
+    return Has(r.causes, failure.cause) && Has(r.exit_codes, failure.exit_code) &&
+           Has(r.signals, failure.signal) &&
+           (!r.log || r.log->IsIn(failure.log));  // last, since it is the dear one
+  });
+  return static_cast<size_t>(row - rows.begin());
+}
 
 RetryRuling DecideRetry(FailureClass c, const RetryState& s) {
   if (!s.enabled) return No("fault tolerance is off");

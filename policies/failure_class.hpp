@@ -3,9 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "base/pattern.hpp"
 
 namespace cox::policies {
 
@@ -16,29 +20,19 @@ struct FailureRow {    // every list that is not empty must match
   FailureClass failure_class = FailureClass::kApp;
   std::vector<int64_t> causes;  // as numbered by cox/plugin.h
   std::vector<int64_t> exit_codes, signals;
-  bool looks_at_log = false;
+  std::optional<Pattern> log = {};  // LogPattern(): what a line of the log's tail looks like
 };
 
 struct Failure {
   int64_t cause = 0, exit_code = 0, signal = 0;
+  std::string_view log = {};
 };
 
-// The first row that matches; rows.size(): none. `log_matches(row)` is asked last and only for rows
-// that look at the log, because a search through it is dear.
-template <class LogMatches>
-size_t Classify(std::span<const FailureRow> rows, const Failure& failure,
-                LogMatches&& log_matches) {
-  const auto matches = [](const std::vector<int64_t>& list, int64_t value) {
-    for (const int64_t item : list)
-      if (item == value) return true;
-    return list.empty();
-  };
-  for (size_t i = 0; i < rows.size(); ++i)
-    if (matches(rows[i].causes, failure.cause) && matches(rows[i].exit_codes, failure.exit_code) &&
-        matches(rows[i].signals, failure.signal) && (!rows[i].looks_at_log || log_matches(i)))
-      return i;
-  return rows.size();
-}
+// ^ and $ are the ends of a line. The error is RE2's text, without the expression.
+Result<Pattern> LogPattern(const std::string& expression);
+
+// The first row that matches; rows.size(): none.
+size_t Classify(std::span<const FailureRow> rows, const Failure& failure);
 
 enum class RetryPolicy { kOnFailure, kOnInfraFailure, kExitCodeAndLog, kNever };
 enum class UserRule { kNone, kRetry, kFail };

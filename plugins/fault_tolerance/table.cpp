@@ -9,10 +9,6 @@ namespace {
 using cox::policies::FailureClass;
 using cox::policies::FailureRow;
 
-// std::regex recurses once a character and may need the square of it in time: a longer line would
-// exhaust the stack, a longer tail the cycle's time.
-constexpr size_t kLongestLine = 1024, kLongestTail = 16'384;
-
 constexpr std::array<std::string_view, 11> kCauses = {
     "exit",    "oom",  "node",       "image",     "setup",       "launch",
     "runtime", "hang", "time_limit", "preempted", "spot_evicted"};
@@ -44,35 +40,20 @@ ClassTable::ClassTable(const cox::Config& config) {
       row.exit_codes.push_back(in.Int(cox::Config::Item("exit_codes", k)));
     for (uint32_t k = 0; k < in.Len("signals"); ++k)
       row.signals.push_back(in.Int(cox::Config::Item("signals", k)));
-    const std::string log(in.Str("log"));
-    row.looks_at_log = !log.empty();
-    std::optional<std::regex> compiled;
-    try {
-      if (row.looks_at_log) compiled.emplace(log);
-    } catch (const std::regex_error& x) {
-      throw std::invalid_argument("classification." + std::to_string(i) + " (" + row.reason +
-                                  "): log \"" + log + "\" is no regular expression: " + x.what());
+    if (const std::string log(in.Str("log")); !log.empty()) {
+      auto pattern = cox::policies::LogPattern(log);
+      if (!pattern)
+        throw std::invalid_argument("classification." + std::to_string(i) + " (" + row.reason +
+                                    "): log \"" + log +
+                                    "\" is no regular expression: " + pattern.error().text);
+      row.log = *std::move(pattern);
     }
     rows_.push_back(std::move(row));
-    logs_.push_back(std::move(compiled));
   }
 }
 
 const FailureRow* ClassTable::Find(const cox_failure& failure) const {
-  const std::string_view log = cox::Str(failure.log_tail);
-  const size_t row =
-      cox::policies::Classify(rows_, {failure.cause, failure.exit_code, failure.signal},
-                              [&](size_t r) { return LogMatches(r, log); });
+  const size_t row = cox::policies::Classify(
+      rows_, {failure.cause, failure.exit_code, failure.signal, cox::Str(failure.log_tail)});
   return row < rows_.size() ? &rows_[row] : nullptr;
-}
-
-bool ClassTable::LogMatches(size_t row, std::string_view log) const {
-  if (log.size() > kLongestTail) log.remove_prefix(log.size() - kLongestTail);
-  while (!log.empty()) {
-    const std::string_view line = log.substr(0, std::min(log.find('\n'), kLongestLine));
-    if (std::regex_search(line.begin(), line.end(), *logs_[row])) return true;
-    log.remove_prefix(
-        std::min(log.size(), line.size() + (log.size() > line.size() && log[line.size()] == '\n')));
-  }
-  return false;
 }

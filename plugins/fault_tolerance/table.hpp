@@ -4,9 +4,6 @@
 
 #include <cox/plugin.hpp>
 
-#include <optional>
-#include <regex>
-#include <string_view>
 #include <vector>
 
 #include "policies/failure_class.hpp"
@@ -19,8 +16,5 @@ class ClassTable {
   const cox::policies::FailureRow* Find(const cox_failure& failure) const;
 
  private:
-  bool LogMatches(size_t row, std::string_view log) const;
-
   std::vector<cox::policies::FailureRow> rows_;
-  std::vector<std::optional<std::regex>> logs_;
 };

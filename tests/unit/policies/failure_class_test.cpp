@@ -5,28 +5,39 @@
 namespace cox::policies {
 namespace {
 
-const auto kNoLog = [](size_t) { return false; };
-
 TEST(Classify, TheFirstRowThatMatchesWins) {
   const FailureRow rows[] = {{"A", FailureClass::kInfra, {0}, {1, 2}, {}},
                              {"B", FailureClass::kApp, {0}, {}, {}}};
-  EXPECT_EQ(Classify(rows, {0, 2, 0}, kNoLog), 0U);
-  EXPECT_EQ(Classify(rows, {0, 3, 0}, kNoLog), 1U);
-  EXPECT_EQ(Classify(rows, {1, 2, 0}, kNoLog), 2U) << "no row: size()";
+  EXPECT_EQ(Classify(rows, {0, 2, 0}), 0U);
+  EXPECT_EQ(Classify(rows, {0, 3, 0}), 1U);
+  EXPECT_EQ(Classify(rows, {1, 2, 0}), 2U) << "no row: size()";
 }
 
 TEST(Classify, EveryListThatIsNotEmptyMustMatch) {
   const FailureRow rows[] = {{"A", FailureClass::kApp, {}, {137}, {9}}};
-  EXPECT_EQ(Classify(rows, {0, 137, 0}, kNoLog), 1U);
-  EXPECT_EQ(Classify(rows, {0, 137, 9}, kNoLog), 0U);
+  EXPECT_EQ(Classify(rows, {0, 137, 0}), 1U);
+  EXPECT_EQ(Classify(rows, {0, 137, 9}), 0U);
 }
 
-TEST(Classify, TheLogIsReadOnlyForRowsThatOtherwiseMatch) {
-  const FailureRow rows[] = {{"A", FailureClass::kApp, {5}, {}, {}, true},
-                             {"B", FailureClass::kApp, {0}, {}, {}, true}};
-  std::vector<size_t> asked;
-  Classify(rows, {0, 1, 0}, [&](size_t row) { return asked.push_back(row), false; });
-  EXPECT_EQ(asked, std::vector<size_t>{1});
+FailureRow LogRow(const std::string& reason, const std::string& expression) {
+  FailureRow row;
+  row.reason = reason;
+  row.log = *LogPattern(expression);
+  return row;
+}
+
+TEST(Classify, ALineOfTheLogDecidesAfterTheRest) {
+  FailureRow other = LogRow("Other", "");
+  other.causes = {5};
+  const FailureRow rows[] = {
+      other, LogRow("Memory", "^CUDA out of memory$"), {"Rest", {}, {}, {}, {}, {}}};
+  EXPECT_EQ(Classify(rows, {0, 1, 0, "one\nCUDA out of memory\nthree"}), 1U);
+  EXPECT_EQ(Classify(rows, {0, 1, 0, "not CUDA out of memory"}), 2U) << "^ is a line's begin";
+  EXPECT_EQ(Classify(rows, {5, 1, 0, ""}), 0U);
+}
+
+TEST(LogPattern, WhatIsNoExpressionIsToldInWords) {
+  EXPECT_EQ(LogPattern("a(b").error().text.substr(0, 9), "missing )");
 }
 
 RetryState On(RetryPolicy policy = RetryPolicy::kOnFailure) {
