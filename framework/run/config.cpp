@@ -32,13 +32,14 @@ Result<Config> MakeConfig(std::string site_text, const std::string& site_file,
 
 Result<void> CheckReload(const spec::Site& running, const spec::Site& fresh) {
   std::string keys;
+  const auto note = [&](const std::string& key) { keys += (keys.empty() ? "" : ", ") + key; };
   const auto compare = [&](const std::string& key, const auto& was, const auto& is) {
-    if (was != is) keys += (keys.empty() ? "" : ", ") + key;
+    if (was != is) note(key);
   };
   compare("region", running.region, fresh.region);
   compare("cluster", running.cluster, fresh.cluster);
   if (running.adapter != fresh.adapter) {
-    compare(running.adapter.empty() ? fresh.adapter : running.adapter, running.adapter, "");
+    note(running.adapter.empty() ? fresh.adapter : running.adapter);
   } else {
     // Both are whole, with their defaults, so a key that is only in one is new in the schema.
     const Json was = Json::parse(running.adapter_json, nullptr, false);

@@ -56,6 +56,7 @@ struct Loop::State {
   // The one way in for a job; the value is its name.
   Result<std::string> Accept(const model::Submission& submission, TimePoint now);
   void LogRefusal(const model::Submission& submission, const Result<std::string>& accepted);
+  void LogEnd(const model::Task& task);
   // After a start: what each task's state calls for, whoever ordered it before.
   void Resume(TimePoint now);
   void StepTask(TaskId id, const lifecycle::Event& event, TimePoint now);

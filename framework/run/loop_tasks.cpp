@@ -50,6 +50,16 @@ void Loop::State::LogRefusal(const model::Submission& submission,
                   {{"native", submission.native_id}, {"why", accepted.error().text}});
 }
 
+void Loop::State::LogEnd(const model::Task& task) {
+  if (parts.log == nullptr) return;
+  parts.log->Info("job ended", {{"job", task.name},
+                                {"native", task.native_id},
+                                {"user", task.owner.user},
+                                {"state", model::Name(task.state)},
+                                {"reason", task.reason},
+                                {"attempts", static_cast<int64_t>(task.attempts.size())}});
+}
+
 void Loop::State::Take(lifecycle::StepResult result) {
   const uint64_t id = result.task.id.value;
   const auto before = cluster.Find(result.task.id);
@@ -63,6 +73,7 @@ void Loop::State::Take(lifecycle::StepResult result) {
     dirty = true;
     if (result.task.state == model::State::kRetrying) ++counters.retries;
     if (result.task.reason == "BindConflict") ++counters.bind_conflicts;
+    if (model::IsTerminal(result.task.state)) LogEnd(result.task);
   }
   cluster.Put(std::move(result.task));
   batch.tasks[id] = cluster.Find(TaskId{id});

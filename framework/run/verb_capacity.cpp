@@ -37,8 +37,9 @@ int64_t Units(const Resources& room, const spec::Flavor& flavor) {
   return units == INT64_MAX ? 0 : units;
 }
 
-struct Stock {
-  int64_t total = 0, free = 0;
+struct Stock {  // in units; total = used + free + not_ready
+  int64_t total = 0, used = 0, free = 0;
+  int64_t not_ready = 0;                 // free on nodes that are drained or down
   std::map<int64_t, int64_t> fragments;  // free units -> nodes (2.4)
 };
 
@@ -48,10 +49,12 @@ Stock StockOf(const Published& p, const std::map<std::string, Resources>& free,
   for (const model::Node& node : p.nodes) {
     if (std::ranges::find(node.pools, pool.name) == node.pools.end()) continue;
     if (!flavor.gpu_type.empty() && node.gpu_type != flavor.gpu_type) continue;
-    stock.total += Units(node.capacity, flavor);
-    const int64_t units = node.ready ? Units(free.at(node.name), flavor) : 0;
-    stock.free += units;
-    if (units > 0) ++stock.fragments[units];
+    const int64_t total = Units(node.capacity, flavor);
+    const int64_t units = Units(free.at(node.name), flavor);
+    stock.total += total;
+    stock.used += total - units;
+    (node.ready ? stock.free : stock.not_ready) += units;
+    if (node.ready && units > 0) ++stock.fragments[units];
   }
   return stock;
 }
@@ -129,8 +132,9 @@ Result<Json> Pools(const Desk& desk) {
       flavors.push_back(
           {{"name", flavor.name},
            {"total", stock.total},
-           {"used", stock.total - stock.free},
+           {"used", stock.used},
            {"free", stock.free},
+           {"not_ready", stock.not_ready},
            {"fragments", ToJsonOf(stock.fragments)},
            {"idle", pool.lends_idle ? IdleOf(p, pool, flavor, stock) : Json::array()}});
     }

@@ -39,6 +39,10 @@ Json Explanation(const Desk& desk, const model::Task& task) {
   }
   json["name"] = task.name;
   json["state"] = model::Name(task.state);
+  json["reason"] = task.reason;
+  json["message"] = task.message;
+  json["state_since"] = ToNanos(task.state_since);
+  json["placement"] = task.placement ? ToJson(*task.placement) : Json();
   json["candidates"] = ToJson(task.candidates);
   return json;
 }
@@ -57,6 +61,23 @@ Result<Json> EventsOf(const Desk& desk, const model::Task& task) {
   Json rows = Json::array();
   for (const model::TaskEvent& event : *events) rows.push_back(EventRow(event, task));
   return rows;
+}
+
+// S83: whose output there is, by the type of the job.
+Result<void> CheckRole(const model::Task& task, const std::string& role) {
+  if (role.empty()) return {};
+  const bool ray = task.job->type == spec::TaskType::kRayJob;
+  const std::vector<std::string> roles =
+      ray ? std::vector<std::string>{"submitter", "head", "worker"}
+          : std::vector<std::string>{"master", "worker"};
+  if (std::ranges::find(roles, role) == roles.end()) {
+    return InvalidArgument("\"" + role + "\" is no role of a " + spec::Name(task.job->type) +
+                           "; it has " + (ray ? "submitter, head, worker" : "master, worker"));
+  }
+  if (role == "worker" && task.job->workers == 0) {
+    return NotFound(task.name + " has no workers; its master does all");
+  }
+  return {};
 }
 
 Result<spec::TrainingJob> JobFrom(const Desk& desk) {
@@ -159,7 +180,9 @@ Result<Json> Logs(const Desk& desk) {
                     "; its last one is " + std::to_string((*task)->attempt) +
                     ", and the first one is 0");
   }
-  auto path = desk.options.log_path(**task, attempt, Text(desk.args, "role"));
+  const std::string role = Text(desk.args, "role");
+  if (auto known = CheckRole(**task, role); !known) return known.error();
+  auto path = desk.options.log_path(**task, attempt, role);
   if (!path) return path.error();
   return Json{{"path", *path}};
 }

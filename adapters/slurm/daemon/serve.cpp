@@ -55,7 +55,8 @@ std::string AnswerLine(const std::string& line, const Shared& shared, SlurmSourc
   return "";
 }
 
-Result<std::string> LogPath(Api& api, const model::Task& task, int64_t attempt) {
+Result<std::string> LogPath(Api& api, const model::Task& task, int64_t attempt,
+                            const std::string& role) {
   uint32_t id = 0;
   const std::string& text = task.native_id;
   if (std::from_chars(text.data(), text.data() + text.size(), id).ec != std::errc())
@@ -69,6 +70,9 @@ Result<std::string> LogPath(Api& api, const model::Task& task, int64_t attempt) 
         "Slurm keeps one output file a job: attempt " + std::to_string(task.attempt) + " of " +
         task.name + " has written over attempt " + std::to_string(attempt) +
         " in it, or, after --open-mode=append, behind it; look without --attempt");
+  if (!role.empty() && task.job->workers > 0)
+    return FailedPrecondition("Slurm keeps one output file a job, with what every replica of " +
+                              task.name + " writes; look without --role");
   return record->output;
 }
 
@@ -133,8 +137,9 @@ Result<void> Serve(const Arguments& arguments, Loaded loaded, Log& log) {
   control_options.socket = settings.control_socket;
   control_options.store_file = store_file;
   control_options.clock = &clock;
-  control_options.log_path = [&api](const model::Task& task, int64_t attempt, const std::string&) {
-    return LogPath(**api, task, attempt);
+  control_options.log_path = [&api](const model::Task& task, int64_t attempt,
+                                    const std::string& role) {
+    return LogPath(**api, task, attempt, role);
   };
   auto control = run::ControlServer::Start(control_options, **loop);
   if (!control) return control.error();

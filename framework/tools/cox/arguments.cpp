@@ -5,7 +5,10 @@
 #include <charconv>
 #include <sstream>
 
+#include "model/task.hpp"
 #include "simulate/trace.hpp"
+#include "spec/text.hpp"
+#include "tools/cox/command.hpp"
 
 namespace cox::cli {
 namespace {
@@ -38,6 +41,19 @@ std::string ReadLabels(const std::vector<std::string>& pairs,
   return "";
 }
 
+std::vector<std::string> States() {
+  std::vector<std::string> states;
+  for (int i = 0; i <= static_cast<int>(model::State::kStopped); ++i) {
+    states.emplace_back(model::Name(static_cast<model::State>(i)));
+  }
+  return states;
+}
+
+bool SameButForCase(const std::string& a, const std::string& b) {
+  return std::ranges::equal(
+      a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+}
+
 class Parser {
  public:
   Parser() : app_(kAbout, "cox") {
@@ -50,32 +66,78 @@ class Parser {
         ->type_name("PATH")
         ->default_str("/run/coxswain/cox.sock");
     args_.socket = "/run/coxswain/cox.sock";
-    app_.add_option("-o,--output", args_.format, "how to print: table, json or yaml")
-        ->transform(CLI::CheckedTransformer(std::map<std::string, Format>{
-            {"table", Format::kTable}, {"json", Format::kJson}, {"yaml", Format::kYaml}}))
-        ->type_name("FORMAT")
-        ->option_text("FORMAT");
+    OneOf(app_.add_option_function<std::string>(
+              "-o,--output",
+              [this](const std::string& word) {
+                args_.format = word == "json"   ? Format::kJson
+                               : word == "yaml" ? Format::kYaml
+                                                : Format::kTable;
+              },
+              "how to print: table, json or yaml"),
+          "FORMAT", {"table", "json", "yaml"});
     Jobs();
     Capacity();
     NodePolicies();
     Site();
     Scenarios();
     Simulations();
+    Manuals();
   }
 
-  std::variant<Arguments, Leave> Parse(std::vector<std::string> words) {
-    std::ranges::reverse(words);  // CLI11 takes its words from the back
+  std::variant<Arguments, Leave> Parse(const std::vector<std::string>& words) {
     try {
-      app_.parse(std::move(words));
+      app_.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // as CLI11 has it
     } catch (const CLI::ParseError& error) {
       std::ostringstream out, err;
       const int code = app_.exit(error, out, err);
+      const std::string unknown = code == 0 ? "" : UnknownWord(Described(), words);
+      if (!unknown.empty()) return Leave{kUsage, "", "cox: " + unknown + "\n"};
       return Leave{code == 0 ? kOk : kUsage, out.str(), err.str()};
     }
     return args_;
   }
 
+  Command Described() const { return Describe(app_); }
+
  private:
+  Command Describe(const CLI::App& app) const {
+    Command command{app.get_name(), app.get_description(), {}, {}, {}};
+    for (const CLI::Option* option : app.get_options()) {
+      const auto found = words_.find(option);
+      const auto words = found == words_.end() ? std::vector<std::string>() : found->second;
+      if (option->get_positional()) {
+        command.positionals.push_back(
+            {option->get_name(true), option->get_description(), option->get_required(), words});
+        continue;
+      }
+      Option one{{}, "", words, option->get_description()};
+      for (const std::string& name : option->get_snames()) one.names.push_back("-" + name);
+      for (const std::string& name : option->get_lnames()) one.names.push_back("--" + name);
+      if (option->get_items_expected_max() > 0) one.value = option->get_type_name();
+      command.options.push_back(std::move(one));
+    }
+    for (const CLI::App* below : app.get_subcommands({})) {
+      command.commands.push_back(Describe(*below));
+    }
+    return command;
+  }
+
+  // The option takes one of these words, in upper or lower case.
+  void OneOf(CLI::Option* option, const std::string& name, std::vector<std::string> words) {
+    words_[option] = words;
+    option->type_name(name)->option_text(name);
+    const auto check = [words = std::move(words)](std::string& word) -> std::string {
+      const auto same =
+          std::ranges::find_if(words, [&](const auto& w) { return SameButForCase(w, word); });
+      if (same == words.end()) {
+        return spec::Quote(word) + " is not one of " + spec::Join(words) +
+               spec::DidYouMean(word, words);
+      }
+      word = *same;
+      return "";
+    };
+    option->transform(CLI::Validator(check, ""));
+  }
   CLI::App* Verb(CLI::App& parent, const std::string& name, const char* help) {
     CLI::App* verb = parent.add_subcommand(name, help);
     verb->fallthrough();
@@ -114,9 +176,8 @@ class Parser {
         ->type_name("K=V");
     list->add_flag("--mine", args_.mine, "only your own");
     list->add_flag("--all", args_.all, "also those that have ended");
-    list->add_option("--state", args_.states, "only these states")
-        ->delimiter(',')
-        ->type_name("STATE");
+    OneOf(list->add_option("--state", args_.states, "only these states")->delimiter(','), "STATE",
+          States());
 
     Target(Verb(app_, "get", "the whole record of a task; see -o"), "T", "task");
     Target(Verb(app_, "describe", "state, reason, queue, attempts and events of a task"), "T",
@@ -126,8 +187,8 @@ class Parser {
     CLI::App* logs = Verb(app_, "logs", "output of a task");
     Target(logs, "T", "task");
     logs->add_flag("-f,--follow", args_.follow, "go on until the task ends");
-    logs->add_option("--role", args_.role, "whose: master, worker, head, submitter")
-        ->type_name("ROLE");
+    OneOf(logs->add_option("--role", args_.role, "whose: master, worker, head, submitter"), "ROLE",
+          {"master", "worker", "head", "submitter"});
     logs->add_option("--attempt", args_.attempt, "which attempt; the last one by default")
         ->type_name("N");
 
@@ -141,11 +202,10 @@ class Parser {
     Target(Verb(app_, "quota", "limits and use at each level"), "SUBJECT",
            "only of this tenant, project or user", false);
     Verb(app_, "pool", "what is free now; a look, not a reservation");
-    Verb(app_, "flavors", "what may be asked for")
-        ->add_option("--capacity-type", args_.capacity_type, "only what this type offers now")
-        ->check(CLI::IsMember({"reserved", "on-demand", "spot", "idle"}))
-        ->type_name("TYPE")
-        ->option_text("TYPE");
+    OneOf(
+        Verb(app_, "flavors", "what may be asked for")
+            ->add_option("--capacity-type", args_.capacity_type, "only what this type offers now"),
+        "TYPE", {"reserved", "on-demand", "spot", "idle"});
     Verb(app_, "nodes", "nodes as the daemon sees them");
     Verb(*Group("ledger", "the quota ledger"), "check",
          "is use equal to the sum of live allocations?");
@@ -154,11 +214,8 @@ class Parser {
   void NodePolicies() {
     CLI::App* group = Group("nodepolicy", "pin to nodes or keep off them");
     CLI::App* create = Verb(*group, "create", "add a policy; it ends by itself");
-    create->add_option("--type", args_.type, "NodeIn or NodeNotIn")
-        ->check(CLI::IsMember({"NodeIn", "NodeNotIn"}))
-        ->type_name("TYPE")
-        ->option_text("TYPE")
-        ->capture_default_str();
+    OneOf(create->add_option("--type", args_.type, "NodeIn or NodeNotIn; NodeNotIn by default"),
+          "TYPE", {"NodeIn", "NodeNotIn"});
     CLI::Option* nodes = create->add_option("--nodes", args_.nodes, "names, with commas between")
                              ->delimiter(',')
                              ->type_name("N1,N2");
@@ -194,7 +251,8 @@ class Parser {
         "FILE", "the site file");
     app_.get_subcommand("config")
         ->get_subcommand("check")
-        ->add_option("--plugin-dir", args_.plugin_directory, "where relative plugin paths start")
+        ->add_option("--plugin-dir", args_.plugin_directory,
+                     "where relative plugin paths start; default: the file's own pluginDir")
         ->type_name("DIR");
     CLI::App* plugins = Group("plugin", "scheduling plugins");
     Verb(*plugins, "ls", "the daemon's instances, what they offer and how they do");
@@ -244,11 +302,9 @@ class Parser {
                      "nodes, if the trace has none: 16x8:h100, POOL=16x8, or a list")
         ->allow_extra_args(false)
         ->type_name("NODES");
-    verb->add_option("--format", args_.trace_format,
-                     "how to read the trace; default: by its first line")
-        ->check(CLI::IsMember(simulate::Formats()))
-        ->type_name("FORMAT")
-        ->option_text("FORMAT");
+    OneOf(verb->add_option("--format", args_.trace_format,
+                           "how to read the trace; default: by its first line"),
+          "FORMAT", simulate::Formats());
     verb->add_option("--tenant", args_.tenant, "only the jobs of this tenant")->type_name("NAME");
     Time(verb, "--checkpoint", "jobs save their work so often; default: never",
          args_.checkpoint_seconds);
@@ -272,11 +328,28 @@ class Parser {
     args_.window = std::pair(*from, *to);
   }
 
+  void Manuals() {
+    CLI::App* completion =
+        Verb(app_, "completion", "what makes a shell complete verbs and options");
+    OneOf(completion->add_option("SHELL", args_.target, "bash or zsh")->required(), "SHELL",
+          {"bash", "zsh"});
+    Verb(app_, "man", "this program's manual page, for man -l -");
+  }
+
   CLI::App app_;
   Arguments args_;
+  std::map<const CLI::Option*, std::vector<std::string>> words_;  // of OneOf()
 };
 
 }  // namespace
+
+Command WholeCommand() {
+  return Parser().Described();
+}
+
+const char* Epilogue() {
+  return kFooter;
+}
 
 std::variant<Arguments, Leave> ParseArguments(const std::vector<std::string>& words) {
   return Parser().Parse(words);

@@ -55,12 +55,13 @@ std::string PoolText(const Value& result) {
   std::string out = "as of " + When(FromNanos(result["at"].number())) + ", not reserved\n";
   for (const Value& pool : result["pools"].rows()) {
     out += "\n" + pool["name"].text() + " (nodes " + Joined(pool["nodes"]) + ")\n";
-    Table table({"FLAVOR", ">TOTAL", ">USED", ">FREE", "FRAGMENTS"});
+    Table table({"FLAVOR", ">TOTAL", ">USED", ">FREE", ">NOT READY", "FRAGMENTS"});
     for (const Value& flavor : pool["flavors"].rows()) {
       table.Row({flavor["name"].text(), flavor["total"].text(), flavor["used"].text(),
-                 flavor["free"].text(), Fragments(flavor["fragments"])});
+                 flavor["free"].text(), flavor["not_ready"].text(),
+                 Fragments(flavor["fragments"])});
       for (const Value& level : flavor["idle"].rows()) {
-        table.Row({"  idle, " + level["stability"].text(), "", "", level["free"].text(),
+        table.Row({"  idle, " + level["stability"].text(), "", "", level["free"].text(), "",
                    Fragments(level["fragments"])});
       }
     }
@@ -68,7 +69,7 @@ std::string PoolText(const Value& result) {
   }
   return out +
          "\nFRAGMENTS is nodes x free units; a replica must fit one node, so the sum in FREE "
-         "is not a schedulability test.\n";
+         "is not a schedulability test. NOT READY is free on nodes that are drained or down.\n";
 }
 
 std::string FlavorsText(const Value& result) {

@@ -36,6 +36,8 @@ constexpr Verb kVerbs[] = {
     {"health", Health},
     {"scenario run", ScenarioRun},
     {"simulate", Simulate},
+    {"completion", Completion},
+    {"man", Man},
 };
 
 }  // namespace

@@ -127,6 +127,25 @@ std::string CandidateName(const Value& why, int64_t index) {
   return out;
 }
 
+// Instead of an explanation: of a task that does not wait to be placed.
+std::string NoWaitText(const Value& task, TimePoint now) {
+  const std::string since = Ago(task["state_since"], now), nodes = Nodes(task);
+  std::string out = task["name"].text() + " waits for nothing: it is " + task["state"].text();
+  if (!since.empty()) out += " for " + since;
+  if (!nodes.empty()) out += ", on " + nodes;
+  out += "\n";
+  if (!task["reason"].empty()) {
+    out += "  " + task["reason"].text();
+    if (!task["message"].empty()) out += ": " + task["message"].text();
+    out += "\n";
+  }
+  return out;
+}
+
+bool Waits(const std::string& state) {
+  return state.empty() || state == "Pending" || state == "Retrying";
+}
+
 std::string AttemptsText(const Value& attempts, const std::string& zone) {
   if (attempts.rows().empty()) return "";
   Table table(
@@ -203,6 +222,7 @@ std::string DescribeText(const Value& job, TimePoint now, bool colour) {
 }
 
 std::string ExplainText(const Value& why, const std::string& zone, TimePoint now) {
+  if (!Waits(why["state"].text())) return NoWaitText(why, now);
   std::string out;
   if (why["blockers"].empty()) out = "nothing is known to keep it from starting\n";
   for (const Value& blocker : why["blockers"].rows()) {

@@ -45,6 +45,10 @@ int ScenarioRun(const Context& context, const Arguments& args);  // asks no daem
 // simulate_verb.cpp
 int Simulate(const Context& context, const Arguments& args);  // asks no daemon
 
+// manual_verbs.cpp: ask no daemon
+int Completion(const Context& context, const Arguments& args);
+int Man(const Context& context, const Arguments& args);
+
 // Parses the words after "cox" and does what they say.
 int Run(Context context, const std::vector<std::string>& words);
 

@@ -124,6 +124,8 @@ TEST(Control, TakesAJobAndTellsEverythingAboutIt) {
   EXPECT_EQ(d.Result_("list", {{"states", {"Failed"}}})["jobs"].size(), 0u);
   EXPECT_EQ(d.Result_("list", {{"labels", {{"team", "x"}}}})["jobs"].size(), 0u);
   EXPECT_EQ(d.Result_("logs", {{"job", name}, {"role", "worker"}})["path"], name + ".0.worker");
+  EXPECT_EQ(d.Ask("logs", {{"job", name}, {"role", "head"}})["text"],
+            "\"head\" is no role of a PyTorchJob; it has master, worker");
   EXPECT_EQ(d.Ask("logs", {{"job", name}, {"attempt", 1}})["text"],
             name + " has no attempt 1; its last one is 0, and the first one is 0");
   EXPECT_EQ(d.Result_("quota")["rows"][0]["used"], 16);

@@ -1,6 +1,7 @@
 #include <future>
 #include <thread>
 
+#include "base/file.hpp"
 #include "unit/run/rig.hpp"
 
 namespace cox::run::test {
@@ -208,6 +209,22 @@ TEST(Loop, APreemptedJobMakesRoomAndSaysByWhom) {
   EXPECT_EQ(rig.Task(1).state, State::kRunning);
 }
 
+TEST(Loop, TheEndOfAJobIsOneLineInTheLog) {
+  Rig rig;
+  const std::string file = rig.dir / "log";
+  rig.log = std::make_unique<Log>("test", Log::Level::kInfo, file);
+  rig.Restart();
+  ASSERT_TRUE(rig.Submit());
+  rig.Settle();
+  rig.batch.Ends(rig.batch.OnlyId(), 3);
+  rig.Settle();
+  const auto log = ReadFile(file);
+  ASSERT_TRUE(log) << log.error().text;
+  EXPECT_THAT(*log, HasSubstr("job ended job=" + rig.Task().name +
+                              " native=100 user=alice state=Failed reason=ExitCode attempts=1"));
+  EXPECT_EQ(log->find("job ended"), log->rfind("job ended"));
+}
+
 TEST(Loop, ReloadIsAllOrNothing) {
   Rig rig;
   ASSERT_TRUE(rig.Submit());
@@ -231,6 +248,40 @@ TEST(Loop, ReloadIsAllOrNothing) {
   EXPECT_TRUE(answer);
   EXPECT_EQ(rig.Task(1).state, State::kRunning) << "the larger quota is in effect at once";
   EXPECT_THAT(rig.reloaded, ElementsAre(rig.view()->site));
+}
+
+TEST(Loop, AReloadThatOnlyARestartCanBringIsRefusedWholeAndSaysSo) {
+  Rig rig;
+  Result<std::string> answer = std::string();
+  const auto keep = [&](Result<std::string> r) { answer = std::move(r); };
+  const auto before = rig.view()->site;
+  rig.reload_text = SiteText(32);
+  rig.reload_text.replace(rig.reload_text.find("region: north"), 13, "region: south");
+  rig.loop->Ask(ReloadRequest{keep});
+  rig.Settle();
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().text, "site.yaml: needs a restart: region; nothing was reloaded");
+  EXPECT_EQ(answer.error().code, Code::kFailedPrecondition);
+  EXPECT_EQ(rig.view()->site, before) << "not even the quota is taken over";
+  EXPECT_EQ(rig.view()->counters.reload_errors, 1u);
+  EXPECT_THAT(rig.reloaded, IsEmpty());
+}
+
+std::string ReloadError(const std::string& running, const std::string& fresh) {
+  const std::string base = "region: r\ncluster: c\n";
+  const auto checked = CheckReload(*spec::ParseSite(base + running, "a.yaml"),
+                                   *spec::ParseSite(base + fresh, "b.yaml"));
+  return checked ? "" : checked.error().text;
+}
+
+TEST(Reload, MayChangeAllButWhereTheDaemonIsAndWhatItHasOpen) {
+  EXPECT_EQ(ReloadError("slurm: {}\n", "slurm: {stateDir: /var/lib/coxswain}\n"), "")
+      << "a default that is written out is no change";
+  EXPECT_EQ(ReloadError("slurm: {}\n", "slurm: {pluginDir: /opt/plugins}\norg: o\n"), "");
+  EXPECT_EQ(ReloadError("slurm: {}\n", "slurm: {stateDir: /x, pollMs: 70, pluginDir: /y}\n"),
+            "needs a restart: slurm.pollMs, slurm.stateDir; nothing was reloaded");
+  EXPECT_EQ(ReloadError("slurm: {}\n", ""), "needs a restart: slurm; nothing was reloaded");
+  EXPECT_EQ(ReloadError("", "slurm: {}\n"), "needs a restart: slurm; nothing was reloaded");
 }
 
 TEST(Loop, AReloadThatTakesAFlavorAwayLeavesTheJobWaitingWithAReason) {

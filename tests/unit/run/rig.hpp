@@ -308,6 +308,7 @@ struct Rig {
   std::string reload_text;                                  // "" = the same
   std::vector<std::shared_ptr<const spec::Site>> reloaded;  // as the loop took them over
   size_t keep_ended = 100;
+  std::unique_ptr<Log> log;  // none: nothing is logged; takes effect with the next Boot()
   std::unique_ptr<Recorder> recorder;
   std::unique_ptr<Store> store;
   std::unique_ptr<Loop> loop;
@@ -324,6 +325,7 @@ struct Rig {
     parts.actuator = &batch;
     parts.recorder = recorder.get();
     parts.keep_ended = keep_ended;
+    parts.log = log.get();
     parts.config = SiteConfig(site_text);
     parts.reload = [this] {
       return MakeConfig(reload_text.empty() ? site_text : reload_text, "site.yaml",

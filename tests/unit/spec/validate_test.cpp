@@ -51,6 +51,19 @@ NodePolicy Expiring(Duration after) {
   return policy;
 }
 
+TEST(Rules, S6_AZoneIsOneThatTheSiteKnowsWhereItKnowsAny) {
+  Site site = SampleSite();
+  const auto errors = [&](const char* zone) {
+    return Errors({{"/spec/timeZone", zone}}, "alice", site);
+  };
+  EXPECT_THAT(errors("Asia/Shangai"), IsEmpty());
+  site.time_zones = {"Asia/Shanghai", "UTC"};
+  EXPECT_THAT(errors("Asia/Shanghai"), IsEmpty());
+  EXPECT_THAT(errors("Asia/Shangai"),
+              ElementsAre("spec.timeZone: \"Asia/Shangai\" is not a time zone that this cluster "
+                          "knows; did you mean Asia/Shanghai? (S6)"));
+}
+
 TEST(Rules, S21_AMountOnUsrIsWarnedOf) {
   EXPECT_THAT(Warnings(MountAt("/usr/")),
               ElementsAre("spec.volumeMounts[0].mountPath: MountPathShadowsImage: \"/usr\" hides a "

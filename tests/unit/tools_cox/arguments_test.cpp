@@ -9,6 +9,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Pair;
+using testing::StartsWith;
 using Words = std::vector<std::string>;
 
 Arguments Accepted(const Words& words) {
@@ -89,6 +90,34 @@ TEST(Arguments, AWrongCommandLineIsCodeTwoAndSaysWhy) {
   EXPECT_EQ(Refused({"plugin"}).code, kUsage);
   EXPECT_EQ(Refused({"pool", "-o", "xml"}).code, kUsage);
   EXPECT_THAT(Refused({"flavors", "--capacity-type", "free"}).err, HasSubstr("capacity-type"));
+}
+
+TEST(Arguments, AWordThatThereIsNotIsAnsweredWithTheNearestOne) {
+  EXPECT_THAT(Refused({"lst"}).err,
+              StartsWith("cox: cox has no verb \"lst\"; did you mean list? It has submit, list, "));
+  EXPECT_THAT(Refused({"-o", "json", "frobnicate"}).err,
+              StartsWith("cox: cox has no verb \"frobnicate\"; it has submit, "));
+  EXPECT_EQ(Refused({"nodepolicy", "crate"}).err,
+            "cox: cox nodepolicy has no verb \"crate\"; did you mean create? It has create, list, "
+            "delete\n");
+  EXPECT_EQ(Refused({"list", "--stat", "Failed"}).err,
+            "cox: cox list has no option --stat; did you mean --state?\n");
+  EXPECT_EQ(Refused({"list", "--socket", "/x", "--mime"}).err,
+            "cox: cox list has no option --mime; did you mean --mine?\n");
+  EXPECT_EQ(Refused({"lst"}).code, kUsage);
+}
+
+TEST(Arguments, AValueOfAFewIsAnsweredWithAllOfThem) {
+  EXPECT_THAT(Refused({"list", "--state", "Runing"}).err,
+              HasSubstr("--state: \"Runing\" is not one of Pending, Admitted, Starting, Running, "
+                        "Retrying, Preempting, Stopping, DebugHolding, Unknown, Succeeded, Failed, "
+                        "Stopped; did you mean Running?"));
+  EXPECT_THAT(Refused({"pool", "-o", "jsn"}).err,
+              HasSubstr("\"jsn\" is not one of table, json, yaml; did you mean json?"));
+  EXPECT_THAT(Refused({"logs", "x", "--role", "boss"}).err,
+              HasSubstr("\"boss\" is not one of master, worker, head, submitter"));
+  EXPECT_THAT(Accepted({"list", "--state", "running,FAILED"}).states,
+              ElementsAre("Running", "Failed"));
 }
 
 TEST(Arguments, HelpIsNoError) {

@@ -103,8 +103,10 @@ TEST(EndToEnd, ATaskIsKnownByNameNativeIdUuidAndTheirStart) {
 
 TEST(EndToEnd, WhatWaitsIsExplained) {  // S47
   Daemon daemon;
-  daemon.Submit();
+  const std::string first = daemon.Submit();
   const std::string second = daemon.Submit();
+  EXPECT_THAT(daemon.Cox({"explain", first}),
+              HasSubstr(first + " waits for nothing: it is Running"));
   const std::string why = daemon.Cox({"explain", second});
   EXPECT_THAT(why,
               ContainsRegex("InsufficientQuota \\(choice 1: h100.1g x 8 reserved in train\\)"));
@@ -167,7 +169,7 @@ TEST(EndToEnd, ANodePolicyBlocksIsListedAndDeleted) {  // S72, S77, S80
 TEST(EndToEnd, WhatThereIsCanBeSeen) {  // S36, S42
   Daemon daemon;
   EXPECT_THAT(daemon.Cox({"pool"}), ContainsRegex("not reserved"));
-  EXPECT_THAT(daemon.Cox({"pool"}), ContainsRegex("h100.1g +32 +0 +32 +4 x 8"));
+  EXPECT_THAT(daemon.Cox({"pool"}), ContainsRegex("h100.1g +32 +0 +32 +0 +4 x 8"));
   EXPECT_THAT(daemon.Cox({"flavors"}), ContainsRegex("h100.1g +GPU +h100 +1 +4 +16Gi"));
   EXPECT_THAT(daemon.Cox({"nodes"}), ContainsRegex("n1 +ready +h100 +8 +8"));
   EXPECT_THAT(daemon.Cox({"plugin", "ls"}), ContainsRegex("quota_tree .* ok +quota"));

@@ -31,7 +31,7 @@ TEST(Pool, SaysWhenItLookedAndThatNothingIsReserved) {  // S42, S54
   FakeDaemon daemon;
   daemon.Answers("pool", R"({"at": 1796119509000000000, "pools": [
     {"name": "train", "nodes": ["n1", "n2"], "flavors": [
-      {"name": "h100.1g", "total": 16, "used": 8, "free": 8,
+      {"name": "h100.1g", "total": 16, "used": 4, "free": 8, "not_ready": 4,
        "fragments": [{"free_units": 4, "nodes": 2}],
        "idle": [{"stability": "high", "free": 2, "fragments": [{"free_units": 2, "nodes": 1}]},
                 {"stability": "low", "free": 8, "fragments": [{"free_units": 4, "nodes": 2}]}]}]}]})");
@@ -40,13 +40,13 @@ TEST(Pool, SaysWhenItLookedAndThatNothingIsReserved) {  // S42, S54
             "as of 2026-12-01 10:05:09 +00:00, not reserved\n"
             "\n"
             "train (nodes n1,n2)\n"
-            "FLAVOR        TOTAL  USED  FREE  FRAGMENTS\n"
-            "h100.1g          16     8     8  2 x 4\n"
-            "  idle, high      -     -     2  1 x 2\n"
-            "  idle, low       -     -     8  2 x 4\n"
+            "FLAVOR        TOTAL  USED  FREE  NOT READY  FRAGMENTS\n"
+            "h100.1g          16     4     8          4  2 x 4\n"
+            "  idle, high      -     -     2          -  1 x 2\n"
+            "  idle, low       -     -     8          -  2 x 4\n"
             "\n"
             "FRAGMENTS is nodes x free units; a replica must fit one node, so the sum in FREE is "
-            "not a schedulability test.\n");
+            "not a schedulability test. NOT READY is free on nodes that are drained or down.\n");
 }
 
 TEST(Flavors, ShowsTheUnit) {  // S36
@@ -242,9 +242,32 @@ TEST(ConfigCheck, CountsWhatItFound) {
 
 TEST(ConfigCheck, APluginThatIsNotThereIsAMistake) {
   FakeDaemon daemon;
-  daemon.File("site.yaml", "region: r\ncluster: c\nplugins: [{path: /nonexistent/x.so}]\n");
+  daemon.File("site.yaml", "region: r\ncluster: c\nplugins:\n- {path: /nonexistent/x.so}\n");
   EXPECT_EQ(daemon.Cox({"config", "check", "site.yaml"}), kNoSuch);
-  EXPECT_THAT(daemon.err.str(), HasSubstr("/nonexistent/x.so"));
+  EXPECT_THAT(daemon.err.str(),
+              StartsWith("cox: site.yaml:4: plugins[0].path: /nonexistent/x.so: "));
+}
+
+TEST(ConfigCheck, LooksForPluginsWhereTheDaemonWould) {
+  FakeDaemon daemon;
+  const std::string plugins = "region: r\ncluster: c\nplugins: [{path: quota_tree.so}]\n";
+  daemon.File("own.yaml", plugins + "slurm: {pluginDir: " COX_PLUGIN_DIR "}\n");
+  EXPECT_EQ(daemon.Cox({"config", "check", "own.yaml"}), kOk) << daemon.err.str();
+  daemon.File("else.yaml", plugins + "slurm: {pluginDir: /nonexistent}\n");
+  EXPECT_EQ(daemon.Cox({"config", "check", "else.yaml"}), kNoSuch);
+  EXPECT_THAT(daemon.err.str(), HasSubstr("plugins[0].path: /nonexistent/quota_tree.so: "));
+  EXPECT_EQ(daemon.Cox({"config", "check", "else.yaml", "--plugin-dir", COX_PLUGIN_DIR}), kOk)
+      << daemon.err.str();
+}
+
+TEST(ConfigCheck, AMistakeInAPluginsConfigHasItsWholePath) {
+  FakeDaemon daemon;
+  daemon.File("site.yaml",
+              "region: r\ncluster: c\nslurm: {pluginDir: " COX_PLUGIN_DIR
+              "}\n"
+              "plugins:\n- path: fault_tolerance.so\n  config:\n    backoff_base: 1\n");
+  EXPECT_EQ(daemon.Cox({"config", "check", "site.yaml"}), kFailed);
+  EXPECT_THAT(daemon.err.str(), StartsWith("cox: site.yaml:7: plugins[0].config.backoff_base: "));
 }
 
 TEST(PluginInspect, AFileThatIsNoPluginIsRefused) {

@@ -109,6 +109,23 @@ TEST(Explain, SaysSoWhenNothingIsInTheWay) {
   EXPECT_EQ(daemon.out.str(), "nothing is known to keep it from starting\n");
 }
 
+TEST(Explain, OfATaskThatDoesNotWaitSaysWhatItDoesInstead) {
+  FakeDaemon daemon;
+  daemon
+      .Answers("explain", R"({"blockers": [], "earliest": null, "name": "a-1",
+                               "state": "Running", "reason": "Started", "message": "",
+                               "state_since": 1796119209000000000,
+                               "placement": {"replicas": [{"node": "n1"}, {"node": "n2"}]}})")
+      .Answers("explain", R"({"blockers": [], "earliest": null, "name": "a-1", "placement": null,
+                              "state": "Failed", "reason": "CommandNotFound",
+                              "message": "exit 127", "state_since": 1796119209000000000})");
+  EXPECT_EQ(daemon.Cox({"explain", "a-1"}), kOk);
+  EXPECT_EQ(daemon.out.str(), "a-1 waits for nothing: it is Running for 5m, on n1,n2\n  Started\n");
+  EXPECT_EQ(daemon.Cox({"explain", "a-1"}), kOk);
+  EXPECT_EQ(daemon.out.str(),
+            "a-1 waits for nothing: it is Failed for 5m\n  CommandNotFound: exit 127\n");
+}
+
 TEST(Explain, NamesABlockerOfAllChoices) {
   FakeDaemon daemon;
   daemon.Answers("explain",
