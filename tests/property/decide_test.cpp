@@ -1,4 +1,4 @@
-// The invariants of architecture.md, section 7, on random worlds that live for some cycles. A case
+// What holds for every decision, on random worlds that live for some cycles. A case
 // that fails prints its seed.
 #include <gtest/gtest.h>
 

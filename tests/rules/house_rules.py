@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Checks the sources against the house rules on includes: house_rules.py ROOT.
 
-Three rules: a folder includes only the folders that ALLOWED grants it; a third-party header stands
-in one folder; cycle, lifecycle and policies stay pure.
+Four rules: a folder includes only the folders that ALLOWED grants it; a third-party header stands
+in one folder; cycle, lifecycle and policies stay pure; a comment cites the contract as it stands.
 """
 import pathlib
 import re
@@ -43,6 +43,7 @@ IMPURE = [
     (r"#\s*include\s*<(random|ctime|time\.h)>|\brandom_device\b|\bs?rand\s*\(", "no chance but from `seed`"),
 ]
 
+CONTRACT = "docs/semantics.md"  # comments cite its sections as "semantics 2.6"
 SOURCES = ("framework", "policies", "plugins", "adapters")
 SUFFIXES = {".c", ".h", ".cpp", ".hpp", ".cc", ".cxx", ".hh", ".ipp"}
 
@@ -77,9 +78,15 @@ def without_comments(text):
     return re.sub(r"//[^\n]*|/\*.*?\*/", blank, text, flags=re.DOTALL)
 
 
+def sections(root):
+    """The numbers of the headings of the contract."""
+    return re.findall(r"^#+ (\d[.\d]*\d|\d)\.? ", (root / CONTRACT).read_text(encoding="utf-8"), re.MULTILINE)
+
+
 def check(root):
     """All offences, each as "file:line: what, and what to do"."""
     offences = []
+    known = sections(root) if (root / CONTRACT).is_file() else []
     users = {library: {} for library in THIRD_PARTY}
     files = sorted(path for top in SOURCES for path in (root / top).rglob("*") if path.suffix in SUFFIXES)
     for file in files:
@@ -100,6 +107,9 @@ def check(root):
             if target_folder != folder and target_row not in ALLOWED.get(row, []):
                 granted = ", ".join(ALLOWED.get(row, [])) or "nothing"
                 offences.append(f"{here}: {folder} may not include {target}; it may include {granted}")
+        for line, code in enumerate(text.splitlines(), 1):
+            offences += [f"{path}:{line}: {CONTRACT} has no section {number}, it has {', '.join(known)}"
+                         for number in re.findall(r"\bsemantics (\d+(?:\.\d+)?)", code) if number not in known]
         if any(folder == pure or folder.startswith(pure + "/") for pure in PURE):
             for line, code in enumerate(without_comments(text).splitlines(), 1):
                 offences += [f"{path}:{line}: {folder} is pure, {why}" for pattern, why in IMPURE

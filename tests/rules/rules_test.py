@@ -12,7 +12,7 @@ def offences(**files):
     with tempfile.TemporaryDirectory() as directory:
         root = pathlib.Path(directory).resolve()
         for name, text in files.items():
-            path = root / name.replace("__", "/").replace("_hpp", ".hpp").replace("_cpp", ".cpp")
+            path = root / name.replace("__", "/").replace("_hpp", ".hpp").replace("_cpp", ".cpp").replace("_md", ".md")
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
         return house_rules.check(root)[0]
@@ -52,6 +52,12 @@ class HouseRules(unittest.TestCase):
             with self.subTest(line):
                 self.assertIn("framework/cycle is pure", offences(framework__cycle__a_cpp=line)[0])
                 self.assertEqual(offences(framework__run__a_cpp=line), [])
+
+    def test_a_section_that_the_contract_does_not_have_is_found(self):
+        contract = "# What\n## 2. Open\n### 2.1 Failures\n"
+        self.assertEqual(offences(docs__semantics_md=contract, policies__a_cpp="// (semantics 2.1)"), [])
+        self.assertIn("policies/a.cpp:2: docs/semantics.md has no section 2.9, it has 2, 2.1",
+                      offences(docs__semantics_md=contract, policies__a_cpp="\n// semantics 2.9")[0])
 
     def test_a_comment_in_a_pure_folder_may_speak_of_clocks(self):
         self.assertEqual(offences(policies__a_cpp="// no steady_clock::now() here\n/* nor\n rand() */"), [])
