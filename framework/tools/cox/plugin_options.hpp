@@ -6,8 +6,8 @@
 
 namespace cox::cli {
 
-// --plugin-dir, else `folder`, else the built-in plugins beside this program: of the installation, or
-// of the build tree.
+// --plugin-dir, else `folder`, else the built-in plugins beside this program: of the installation,
+// or of the build tree.
 host::Options PluginOptions(const Arguments& args, const std::string& folder = "");
 
 }  // namespace cox::cli
