@@ -18,43 +18,45 @@ std::vector<std::string> Names(const std::vector<T>& list) {
 }
 
 // Whom this site knows. Where `defaults.tenant` takes in whoever is not listed, any user may be
-// named; he works for that tenant and for the project that bears its name (Resolve).
-struct People {
-  explicit People(const Site& site) : guests(!site.default_tenant.empty()) {
+// named; he works for that tenant and for the project that bears its name (Resolve). A file that
+// knows nobody at all is not yet, or never, a daemon's: those whom it names come with a trace.
+class People {
+ public:
+  People(const Site& site, Findings& findings)
+      : guests_(!site.default_tenant.empty()),
+        nobody_(site.users.empty() && !guests_),
+        findings_(findings) {
     for (const User& user : site.users) {
-      users.push_back(user.name);
-      tenants.push_back(user.tenant);
-      projects.insert(projects.end(), user.projects.begin(), user.projects.end());
-      if (user.projects.empty()) projects.push_back(user.tenant);
+      users_.push_back(user.name);
+      tenants_.push_back(user.tenant);
+      projects_.insert(projects_.end(), user.projects.begin(), user.projects.end());
+      if (user.projects.empty()) projects_.push_back(user.tenant);
     }
-    if (!guests) return;
-    tenants.push_back(site.default_tenant);
-    projects.push_back(site.default_tenant);
+    if (!guests_) return;
+    tenants_.push_back(site.default_tenant);
+    projects_.push_back(site.default_tenant);
   }
 
-  void CheckUser(const std::string& path, const std::string& name, const char* rule,
-                 Findings& findings) const {
-    if (!guests) Check(path, name, users, " is not among the users", rule, findings);
+  void CheckUser(const std::string& path, const std::string& name, const char* rule) const {
+    if (!guests_) Check(path, name, users_, " is not among the users", rule);
   }
-  void CheckProject(const std::string& path, const std::string& name, const char* rule,
-                    Findings& findings) const {
-    Check(path, name, projects, " is no user's project", rule, findings);
+  void CheckProject(const std::string& path, const std::string& name, const char* rule) const {
+    Check(path, name, projects_, " is no user's project", rule);
   }
-  void CheckTenant(const std::string& path, const std::string& name, const char* rule,
-                   Findings& findings) const {
-    Check(path, name, tenants, " is no user's tenant", rule, findings);
+  void CheckTenant(const std::string& path, const std::string& name, const char* rule) const {
+    Check(path, name, tenants_, " is no user's tenant", rule);
   }
-
-  bool guests;
-  std::vector<std::string> users, projects, tenants;
 
  private:
-  static void Check(const std::string& path, const std::string& name,
-                    const std::vector<std::string>& known, const char* what, const char* rule,
-                    Findings& findings) {
-    if (std::ranges::find(known, name) != known.end()) return;
-    findings.push_back({path, Quote(name) + what + DidYouMean(name, known), rule});
+  void Check(const std::string& path, const std::string& name,
+             const std::vector<std::string>& known, const char* what, const char* rule) const {
+    if (nobody_ || std::ranges::find(known, name) != known.end()) return;
+    findings_.push_back({path, Quote(name) + what + DidYouMean(name, known), rule});
   }
+
+  const bool guests_, nobody_;
+  Findings& findings_;
+  std::vector<std::string> users_, projects_, tenants_;
 };
 
 void CheckUnique(const std::string& list, const char* key, const std::vector<std::string>& names,
@@ -92,7 +94,7 @@ void CheckPools(const Site& site, const People& people, Findings& findings) {
       findings.push_back(
           {path + ".tenant", "only a dedicated pool has one; write isolation: dedicated", "S26"});
     } else if (pool.dedicated && !pool.tenant.empty()) {
-      people.CheckTenant(path + ".tenant", pool.tenant, "S26", findings);
+      people.CheckTenant(path + ".tenant", pool.tenant, "S26");
     }
     for (size_t j = 0; j < pool.flavors.size(); ++j) {
       if (site.FindFlavor(pool.flavors[j])) continue;
@@ -104,15 +106,14 @@ void CheckPools(const Site& site, const People& people, Findings& findings) {
   }
 }
 
-void CheckSubject(const Quota& quota, const std::string& path, const People& people,
-                  Findings& findings) {
+void CheckSubject(const Quota& quota, const std::string& path, const People& people) {
   switch (quota.level) {
     case QuotaLevel::kTenant:
-      return people.CheckTenant(path + ".tenant", quota.subject, "S40", findings);
+      return people.CheckTenant(path + ".tenant", quota.subject, "S40");
     case QuotaLevel::kProject:
-      return people.CheckProject(path + ".project", quota.subject, "S40", findings);
+      return people.CheckProject(path + ".project", quota.subject, "S40");
     case QuotaLevel::kUser:
-      return people.CheckUser(path + ".user", quota.subject, "S40", findings);
+      return people.CheckUser(path + ".user", quota.subject, "S40");
   }
 }
 
@@ -121,7 +122,7 @@ void CheckQuotas(const Site& site, const People& people, Findings& findings) {
   for (size_t i = 0; i < site.quotas.size(); ++i) {
     const Quota& quota = site.quotas[i];
     const std::string path = At("quotas", i);
-    CheckSubject(quota, path, people, findings);
+    CheckSubject(quota, path, people);
     if (quota.pool.empty() && quota.capacity_type == CapacityType::kReserved) {
       findings.push_back({path + ".pool", "a reserved quota is of one pool; name it", "S40"});
     }
@@ -144,15 +145,15 @@ void CheckQuotas(const Site& site, const People& people, Findings& findings) {
   }
 }
 
-void CheckVolumes(const Site& site, const People& people, Findings& findings) {
+void CheckVolumes(const Site& site, const People& people) {
   for (size_t i = 0; i < site.volumes.size(); ++i) {
     const Volume& volume = site.volumes[i];
     const std::string acl = At("volumes", i) + ".acl";
     for (size_t j = 0; j < volume.users.size(); ++j) {
-      people.CheckUser(At(acl + ".users", j), volume.users[j], "S89", findings);
+      people.CheckUser(At(acl + ".users", j), volume.users[j], "S89");
     }
     for (size_t j = 0; j < volume.projects.size(); ++j) {
-      people.CheckProject(At(acl + ".projects", j), volume.projects[j], "S89", findings);
+      people.CheckProject(At(acl + ".projects", j), volume.projects[j], "S89");
     }
   }
 }
@@ -160,7 +161,7 @@ void CheckVolumes(const Site& site, const People& people, Findings& findings) {
 void CheckProfiles(const Site& site, const People& people, Findings& findings) {
   for (size_t i = 0; i < site.env_profiles.size(); ++i) {
     const EnvProfile& profile = site.env_profiles[i];
-    people.CheckUser(At("envProfiles", i) + ".user", profile.user, "S15", findings);
+    people.CheckUser(At("envProfiles", i) + ".user", profile.user, "S15");
     const std::string list = At("envProfiles", i) + ".env";
     std::set<std::string> seen;
     for (size_t j = 0; j < profile.env.size(); ++j) {
@@ -203,10 +204,10 @@ std::vector<Finding> CheckSite(const Site& site) {
   CheckUnique("volumes", "id", ids, findings);
   CheckUnique("envProfiles", "user", profiles, findings);
   CheckFlavors(site, findings);
-  const People people(site);
+  const People people(site, findings);
   CheckPools(site, people, findings);
   CheckQuotas(site, people, findings);
-  CheckVolumes(site, people, findings);
+  CheckVolumes(site, people);
   CheckProfiles(site, people, findings);
   CheckLabelPolicy(site, findings);
   return findings;

@@ -276,6 +276,14 @@ TEST(ParseSite, WhoeverIsNotListedMayBeNamedWhereHeMaySubmit) {
                           "mean guests? (S40)"));
 }
 
+TEST(ParseSite, AFileThatKnowsNobodyMayNameAnybody) {
+  EXPECT_EQ(SiteOf("flavors: [{name: f, gpus: 1, cpus: 1, memory: 1Gi}]\n"
+                   "pools: [{name: shared}]\n"
+                   "quotas: [{tenant: of-a-trace, pool: shared, flavor: f, units: 1}]\n")
+                .quotas.size(),
+            1u);
+}
+
 TEST(ParseSite, S40_AQuotaIsOfOneSubject) {
   EXPECT_THAT(
       ErrorsOf("quotas:\n"
