@@ -6,6 +6,11 @@ namespace cox::cycle {
 std::optional<model::Blocker> NotNow(const Round& round, uint32_t row) {
   const model::PendingJob& job = round.snapshot.pending[row];
   model::Blocker blocker;
+  if (!job.held.empty()) {
+    blocker.code = "Held";
+    blocker.text = job.held;
+    return blocker;
+  }
   if (round.snapshot.now < job.not_before) {
     blocker.code = "BackoffAfterFailure";
     blocker.text = "attempt " + std::to_string(job.attempt) + " may start at " +

@@ -17,7 +17,8 @@ const model::PendingJob* FindPending(const model::Snapshot& snapshot, TaskId tas
 bool Stands(const Round& round, const model::Nomination& nomination) {
   const model::Snapshot& s = round.snapshot;
   const model::PendingJob* job = FindPending(s, nomination.task);
-  if (job == nullptr || s.now < job->not_before || s.now >= nomination.expires_at) {
+  if (job == nullptr || !job->held.empty() || s.now < job->not_before ||
+      s.now >= nomination.expires_at) {
     return false;
   }
   if (std::ranges::find(job->candidates, nomination.placement.candidate) == job->candidates.end()) {

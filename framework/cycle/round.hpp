@@ -137,7 +137,7 @@ void Nominate(Round& round, const Bid& bid, const Seats& seats,
 // 2 order.cpp: who is looked at first (S56)? Fills round.order.
 void Order(Round& round);
 
-// 3 eligible.cpp: backing off after a failure, or without any candidate.
+// 3 eligible.cpp: held by a person, backing off after a failure, or without any candidate.
 std::optional<model::Blocker> NotNow(const Round& round, uint32_t job);
 
 // 4 admit.cpp: does quota allow the whole gang (S41)? Names every refusal in bid.blockers.

@@ -12,6 +12,9 @@ namespace {
 
 constexpr Duration kFirstWait = std::chrono::seconds(10);  // after a gang that did not start
 constexpr Duration kLastWait = std::chrono::seconds(360);
+// A node takes a start that follows too soon for the attempt that it has just ended: slurmd knows
+// them apart by whole seconds.
+constexpr Duration kRequeueWait = std::chrono::seconds(3);
 
 cox_str View(const std::string& text) {
   return {text.data(), text.size()};
@@ -227,6 +230,14 @@ void Stepper::Retry(const host::FaultVerdict& verdict, const model::Exit& exit,
                                                : std::string("RetryScheduled (not counted): ");
   Enter(State::kRetrying, "RetryScheduled", scheduled + message, true);
   Give(model::Requeue{task_.attempt + 1});
+}
+
+// A person had the batch system put it back: no failure, so it costs no retry and is not judged.
+void Stepper::RunAgain(const model::Observation& seen) {
+  Record(nullptr, "", "Requeued", seen.requeued, "Start again");
+  ReleasePlacement();
+  task_.not_before = now_ + kRequeueWait;
+  Enter(State::kRetrying, "Requeued", seen.requeued);  // without an order: it has been done
 }
 
 void Stepper::Record(const model::Exit* exit, const std::string& failure_class,

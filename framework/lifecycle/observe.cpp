@@ -82,7 +82,16 @@ void Stepper::ShowsRetrying(const model::Observation& seen) {
   ShowsPending(seen);
 }
 
+// Held by a person, or let go; its time in the queue begins when it is let go.
+void Stepper::Hold(const std::string& held) {
+  if (task_.held == held) return;
+  if (held.empty()) task_.not_before = std::max(task_.not_before, now_);
+  task_.held = held;
+  Touch();
+}
+
 void Stepper::ShowsPending(const model::Observation& seen) {
+  Hold(seen.phase == Phase::kHeld ? seen.held : "");
   switch (seen.phase) {
     case Phase::kHeld:
       return;
@@ -177,6 +186,10 @@ void Stepper::Lingers(const model::Observation& seen) {
     Enter(State::kStopping, "StopRequested", "StoppedBy=" + seen.cancelled_by);
     return;
   }
+  if (!seen.requeued.empty()) {  // nothing has failed, so nothing is to be judged
+    Leave(now_ + Grace() + limits_.kill_timeout);
+    return Note("Requeued", seen.requeued);
+  }
   task_.pending_exit = seen.exit;
   task_.outcome_succeeded = !seen.exit;
   const bool holds = task_.job->type == spec::TaskType::kRayJob && task_.job->ray.debug_enabled;
@@ -197,6 +210,11 @@ void Stepper::Gone(const model::Observation& seen) {
     task_.stopped_by = seen.cancelled_by;
     Finish(State::kStopped, "StoppedBy", "StoppedBy=" + seen.cancelled_by);
     return;
+  }
+  if (!seen.requeued.empty() && !task_.pending_exit &&
+      (task_.state == State::kStarting || task_.state == State::kRunning ||
+       task_.state == State::kUnknown)) {
+    return RunAgain(seen);
   }
   End(seen.exit ? &*seen.exit : nullptr, true);
 }

@@ -56,6 +56,7 @@ class Stepper {
   void ShowsTerminal(const model::Observation& seen);
   void ShowsRetrying(const model::Observation& seen);
   void ShowsPending(const model::Observation& seen);
+  void Hold(const std::string& held);
   void ShowsCharged(const model::Observation& seen);
   void FollowNodes(const model::Observation& seen);
 
@@ -65,6 +66,7 @@ class Stepper {
   void NotStarted(const std::string& reason, const std::string& text);
   void Judge(const model::Exit& exit, bool restartable, const std::string& why_not);
   void Retry(const host::FaultVerdict& verdict, const model::Exit& exit, std::string message);
+  void RunAgain(const model::Observation& seen);
   void Finish(State state, std::string reason, std::string message);
   void NextAttempt(int64_t attempt);
   void Record(const model::Exit* exit, const std::string& failure_class, const std::string& reason,

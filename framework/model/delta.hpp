@@ -31,6 +31,8 @@ struct Observation {
   Phase phase = Phase::kHeld;
   std::vector<std::string> nodes;  // rank order
   TimePoint started_at{}, ended_at{};
+  std::string held;           // kHeld, by a person: who, and how it is let go; "" = by us alone
+  std::string requeued;       // kLeaving, kEnded: somebody had it run again; in what words
   bool contact_lost = false;  // a node of it does not answer
   bool cancelled = false;     // ended by its user or an administrator, by the system's own command
   std::string cancelled_by;

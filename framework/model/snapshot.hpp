@@ -28,6 +28,7 @@ struct PendingJob {
   TimePoint waiting_since{};  // of this attempt; zero = since it was submitted
   int64_t attempt = 0;
   TimePoint not_before{};                     // back-off after a failure
+  std::string held;                           // by a person: who, and how it is let go
   std::optional<int64_t> time_limit_seconds;  // wall time, where the user states one
   std::vector<Candidate> candidates;
 

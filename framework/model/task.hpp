@@ -108,7 +108,8 @@ struct Task {
   std::string attempt_uuid;            // TASK_UUID now
   std::optional<Placement> placement;  // while charged
   TimePoint started_at{};
-  TimePoint not_before{};       // back-off
+  TimePoint not_before{};       // back-off, or the end of a hold
+  std::string held;             // Pending, by a person: who, and how it is let go; "" = it is not
   TimePoint deadline = kNever;  // of the current state: grace, start time-out, hold, contact lost
   bool leaving = false;         // its processes have been told to go; `deadline` is the next Kill
   std::optional<Exit> pending_exit;  // how this attempt will be judged once its processes are gone

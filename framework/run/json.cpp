@@ -96,15 +96,15 @@ COX_JSON(Attempt, index, uuid, started_at, ended_at, nodes, exit, failure_class,
 COX_JSON(Exclusion, node, until, why)
 COX_JSON(Task, id, root_uuid, name, owner, org, job, submitted_at, native_id, native_interactive,
          state, reason, message, state_since, version, attempt, attempt_uuid, placement, started_at,
-         not_before, deadline, leaving, pending_exit, outcome_succeeded, start_failures, attempts,
-         retries_used, preemptions, infra_failures, hang_failures, app_failures, exclusions,
-         stopped_by, preempted_by)
+         not_before, held, deadline, leaving, pending_exit, outcome_succeeded, start_failures,
+         attempts, retries_used, preemptions, infra_failures, hang_failures, app_failures,
+         exclusions, stopped_by, preempted_by)
 COX_JSON(TaskEvent, task, attempt, version, at, warning, reason, message)
 
 COX_JSON(Node, name, address, pools, gpu_type, capacity, unmanaged, ready, not_ready_reason,
          ready_since)
 COX_JSON(PendingJob, id, name, owner, capacity, priority, guaranteed, submitted_at, waiting_since,
-         attempt, not_before, time_limit_seconds, candidates)
+         attempt, not_before, held, time_limit_seconds, candidates)
 COX_JSON(RunningJob, id, name, owner, capacity, stability, priority, guaranteed, submitted_at,
          started_at, attempt, leaving, leaves_by, ends_by, placement)
 COX_JSON(Nomination, task, placement, expires_at)

@@ -40,6 +40,9 @@ struct LoopParts {  // all outlive the loop
   // The loop has taken a reloaded configuration over; whoever else uses the site follows here.
   // Decision thread, before anything is decided with it.
   std::function<void(const Config&)> reloaded;
+  // What this adapter cannot give a job, a line each, in the words of the specification; such a
+  // job is refused, whichever door it comes by. Empty: it can give all of the contract.
+  std::function<std::string(const spec::TrainingJob&)> unsupported;
   uint64_t seed = 1;
   size_t keep_ended = 10'000;  // ended tasks that are still known; older ones are forgotten
 };

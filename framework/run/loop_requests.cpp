@@ -16,8 +16,10 @@ void Answer(Answers& answers, T& request, Result<std::string> result) {
 }  // namespace
 
 void Loop::State::On(JudgeRequest& request, TimePoint now) {
-  request.done(
-      AdmissionCheck(*parts.config.site, *parts.config.plugins, request.user, request.job, now));
+  Judgement judgement =
+      AdmissionCheck(*parts.config.site, *parts.config.plugins, request.user, request.job, now);
+  if (judgement.refused.empty()) judgement.refused = Unsupported(request.job);
+  request.done(std::move(judgement));
 }
 void Loop::State::On(SubmitRequest& request, TimePoint now) {
   Answer(answers, request, Accept(request.submission, now));

@@ -54,7 +54,8 @@ struct Loop::State {
 
   void On(const model::Delta& delta, TimePoint now);
   // The one way in for a job; the value is its name.
-  Result<std::string> Accept(const model::Submission& submission, TimePoint now);
+  Result<std::string> Accept(model::Submission submission, TimePoint now);
+  std::string Unsupported(const spec::TrainingJob& job) const;
   void LogRefusal(const model::Submission& submission, const Result<std::string>& accepted);
   void LogEnd(const model::Task& task);
   // After a start: what each task's state calls for, whoever ordered it before.

@@ -29,11 +29,12 @@ void Loop::State::On(const model::Delta& delta, TimePoint now) {
   }
   dirty = true;
   const bool first = !cluster.has_baseline();
-  for (const auto& [task, event] : cluster.Apply(delta, now)) StepTask(task, event, now);
-  if (const auto* baseline = std::get_if<model::Baseline>(&delta)) {
+  const auto* baseline = std::get_if<model::Baseline>(&delta);
+  if (baseline != nullptr) {  // first, so that what is seen of a new job finds it: held, running
     for (const model::Submission& s : baseline->submissions) LogRefusal(s, Accept(s, now));
-    if (first) Resume(now);
   }
+  for (const auto& [task, event] : cluster.Apply(delta, now)) StepTask(task, event, now);
+  if (baseline != nullptr && first) Resume(now);
 }
 
 void Loop::State::Resume(TimePoint now) {
@@ -67,8 +68,9 @@ void Loop::State::Take(lifecycle::StepResult result) {
   for (model::TaskEvent& event : result.events) batch.events.push_back(std::move(event));
   Order(std::move(result.actions));
   if (!changed) return;
-  // Without a native object a task cannot be placed; with one it can.
+  // Without a native object, or held, a task cannot be placed; with one, or let go, it can.
   if (before != nullptr && before->native_id != result.task.native_id) dirty = true;
+  if (before != nullptr && before->held != result.task.held) dirty = true;
   if (before != nullptr && before->state != result.task.state) {
     dirty = true;
     if (result.task.state == model::State::kRetrying) ++counters.retries;
@@ -88,11 +90,17 @@ void Loop::State::StepTask(TaskId id, const lifecycle::Event& event, TimePoint n
   Take(lifecycle::Step(*task, event, now, LimitsOf(*parts.config.site), judge));
 }
 
-Result<std::string> Loop::State::Accept(const model::Submission& submission, TimePoint now) {
+std::string Loop::State::Unsupported(const spec::TrainingJob& job) const {
+  return parts.unsupported ? parts.unsupported(job) : "";
+}
+
+Result<std::string> Loop::State::Accept(model::Submission submission, TimePoint now) {
   if (!submission.root_uuid.empty() || !submission.native_id.empty()) {
     const auto known = cluster.FindNative(submission.native_id, submission.root_uuid);
     if (known != nullptr) return known->name;
   }
+  if (submission.rejected.empty() && submission.job)
+    submission.rejected = Unsupported(*submission.job);
   Accepted accepted =
       run::Accept(submission, *parts.config.site, *parts.config.plugins, TaskId{next_task}, now);
   const bool no_trace = !accepted.refused.empty() && submission.native_id.empty();

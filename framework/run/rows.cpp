@@ -14,6 +14,7 @@ model::PendingJob PendingRow(const model::Task& task) {
   row.attempt = task.attempt;
   row.waiting_since = task.state_since;
   row.not_before = task.not_before;
+  row.held = task.held;
   row.time_limit_seconds = task.job->time_limit_seconds;
   row.candidates = task.candidates;
   return row;

@@ -49,6 +49,7 @@ Aftermath After(const model::Snapshot& s, const Decision& d) {
 // A whole gang, of a candidate that the job has, on nodes that it may use.
 void ExpectWholeAndLawful(const model::Snapshot& s, TaskId id, const model::Placement& p) {
   const PendingJob& job = FindPending(s, id);
+  EXPECT_EQ(job.held, "");
   EXPECT_GE(s.now, job.not_before);
   EXPECT_GE(std::ranges::count(job.candidates, p.candidate), 1);
   size_t next = 0;
@@ -114,7 +115,7 @@ void ExpectNoMissedPlacement(const model::Snapshot& s, const Decision& d, const 
   for (const model::Explanation& e : d.waiting) {
     const PendingJob& job = FindPending(s, e.task);
     EXPECT_FALSE(e.blockers.empty());
-    if (s.now < job.not_before) continue;
+    if (!job.held.empty() || s.now < job.not_before) continue;
     if (std::ranges::count(d.nominations, job.id, &model::Nomination::task) > 0) continue;
     for (const Candidate& c : job.candidates) {
       if (!QuotaAllows(a.ledger, job.owner, c)) continue;
@@ -202,6 +203,7 @@ TEST(Property, TheVictimsAreTheCheapestSetThereIs) {
     w.snapshot.pending.clear();
     AddPending(w, dice, serial);
     PendingJob& job = w.snapshot.pending[0];
+    job.held.clear();
     job.not_before = {};
     job.capacity = CapacityType::kReserved;
     job.candidates = {RandomCandidate(dice, CapacityType::kReserved)};

@@ -54,6 +54,7 @@ inline void AddPending(World& w, Dice& dice, int& serial) {
   job.capacity = RandomSource(dice);
   job.owner = RandomOwner(dice);
   job.guaranteed = dice.One(4);
+  if (dice.One(12)) job.held = "held";
   if (dice.One(12)) job.not_before = w.snapshot.now + std::chrono::seconds(dice.Below(40));
   job.candidates = {RandomCandidate(dice, job.capacity)};
   if (dice.One(2)) job.candidates.push_back(RandomCandidate(dice, job.capacity));

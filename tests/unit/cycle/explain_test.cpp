@@ -86,6 +86,17 @@ TEST(Admit, ABlockedQueueIsAskedInFewCallsAndEqualAsksAreExplainedOnce) {
   }
 }
 
+TEST(Eligible, AHeldJobWaitsForItsRelease) {
+  World w;
+  w.Node("n1", 8);
+  w.Pending("j", {}).held = "held by ann";
+  auto plugins = BuiltIns();
+  const Decision d = w.Decide(plugins);
+  EXPECT_EQ(Codes(d, {1}), "Held");
+  EXPECT_EQ(Texts(d, {1}), "held by ann");
+  EXPECT_EQ(d.wake_at, std::nullopt);
+}
+
 TEST(Eligible, ABackOffEndsByItsTimer) {
   World w;
   w.Node("n1", 8);

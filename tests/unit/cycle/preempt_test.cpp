@@ -311,6 +311,14 @@ TEST(Nominate, D7_ACancelledPreemptorsNodesAreFreeInTheSameCycle) {
   EXPECT_TRUE(d.nominations.empty());
 }
 
+TEST(Nominate, AHeldPreemptorKeepsNothing) {
+  TwoNodes t;
+  Gone(t.w, "A");
+  t.w.snapshot.pending[0].held = "held by ann";
+  t.w.Pending("C", {.gpus = 4});
+  EXPECT_EQ(Starts(t.w.Decide(t.plugins), t.w), "C@n1");
+}
+
 TEST(Nominate, APreemptorThatBacksOffKeepsNothing) {
   TwoNodes t;
   Gone(t.w, "A");

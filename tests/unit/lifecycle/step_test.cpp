@@ -480,6 +480,61 @@ TEST(Retry, ARestartByTheBatchSystemItselfEndsTheAttemptWeKnew) {
   EXPECT_NE(w.Ordered<Kill>(), nullptr) << "it must not start by itself";
 }
 
+TEST(Retry, ARequeueThatAPersonAskedForIsNoFailureAndCostsNothing) {
+  for (const bool by_degrees : {false, true}) {
+    World w = InState(State::kRunning);
+    Observation seen = w.Sees(Phase::kLeaving);
+    seen.exit.emplace().cause = model::Cause::kNode;
+    seen.requeued = "put back by command";
+    if (by_degrees) w.Do(seen);
+    seen.phase = Phase::kEnded;
+    w.Do(seen);
+    EXPECT_EQ(w.Ordered<Requeue>(), nullptr) << "it has been done";
+    EXPECT_FALSE(w.task().placement);
+    Observation again = w.Sees(Phase::kHeld);
+    again.attempt = 1;
+    w.Do(again);
+    EXPECT_EQ(w.task().state, State::kPending);
+    EXPECT_EQ(w.task().attempt, 1);
+    EXPECT_EQ(w.task().message, "put back by command");
+    ASSERT_EQ(w.task().attempts.size(), 1u);
+    EXPECT_EQ(w.task().attempts[0].reason, "Requeued");
+    EXPECT_EQ(w.task().retries_used + w.task().infra_failures, 0);
+    EXPECT_EQ(w.task().not_before, w.now + std::chrono::seconds(3));
+  }
+}
+
+TEST(Retry, ARequeueOfAJobThatIsBeingStoppedOrPreemptedChangesNothingOfThat) {
+  World w = InState(State::kRunning);
+  w.Do(Stop{"alice"});
+  Observation seen = w.Sees(Phase::kEnded);
+  seen.requeued = "put back by command";
+  w.Do(seen);
+  EXPECT_EQ(w.task().state, State::kStopped);
+  w = InState(State::kRunning);
+  w.judge = FailJudge();
+  w.Do(ByQwen());
+  seen = w.Sees(Phase::kEnded);
+  seen.requeued = "put back by command";
+  w.Do(seen);
+  EXPECT_EQ(w.task().reason, "Preempted");
+}
+
+TEST(Hold, IsAPersonsUntilItIsLetGoAndTheQueueCountsFromThen) {
+  World w;
+  Observation seen = w.Sees(Phase::kHeld);
+  seen.held = "held by its user";
+  const auto version = w.task().version;
+  w.Do(seen);
+  EXPECT_EQ(w.task().held, "held by its user");
+  EXPECT_GT(w.task().version, version);
+  w.Later(3600).Do(w.Sees(Phase::kHeld));
+  EXPECT_EQ(w.task().held, "");
+  EXPECT_EQ(w.task().not_before, w.now);
+  w.Do(seen).Do(w.Sees(Phase::kRunning));
+  EXPECT_EQ(w.task().held, "");
+}
+
 // A slurmctld that crashes forgets up to five seconds.
 TEST(Regress, AStartThatTheBatchSystemForgotIsNoFailure) {
   World w = InState(State::kRunning);

@@ -225,6 +225,52 @@ TEST(Loop, TheEndOfAJobIsOneLineInTheLog) {
   EXPECT_EQ(log->find("job ended"), log->rfind("job ended"));
 }
 
+TEST(Loop, WhatTheAdapterCannotGiveIsRefusedAtEveryDoor) {
+  Rig rig;
+  rig.unsupported = [](const spec::TrainingJob& job) { return job.ssh ? "spec.ssh: not yet" : ""; };
+  ASSERT_TRUE(rig.Submit());
+  const std::string text = JobText("  ssh: {enabled: true}\n");
+  EXPECT_EQ(rig.Submit(text).error().text, "spec.ssh: not yet");
+  Judgement judged;
+  rig.loop->Ask(JudgeRequest{"alice", *Job(text), [&](Judgement j) { judged = std::move(j); }});
+  rig.Turn();
+  EXPECT_EQ(judged.refused, "spec.ssh: not yet");
+}
+
+TEST(Loop, AJobThatComesHeldIsNotPlacedUntilItIsLetGoAlsoAfterARestart) {
+  Rig rig;
+  model::Baseline all = rig.batch.All();
+  all.submissions = {rig.batch.Native_("7")};
+  rig.batch.natives.at("7").shown.held = "held by ann";
+  all.attempts = rig.batch.All().attempts;
+  rig.loop->sink().Post(all);
+  rig.Settle();
+  EXPECT_EQ(rig.Task().state, State::kPending);
+  EXPECT_THAT(rig.batch.notes["7"], HasSubstr("Pending Held: held by ann"));
+  EXPECT_EQ(rig.batch.natives.at("7").started.size(), 0u);
+  rig.Restart();
+  rig.Settle();
+  EXPECT_EQ(rig.Task().held, "held by ann");
+  rig.batch.natives.at("7").shown.held = "";
+  rig.batch.Post("7");
+  rig.Settle();
+  EXPECT_EQ(rig.Task().state, State::kRunning);
+}
+
+TEST(Loop, AJobThatRanWhenItWasOfferedAgainIsTakenAsItIs) {
+  Rig rig;
+  model::Baseline all = rig.batch.All();
+  all.submissions = {rig.batch.Native_("7")};
+  model::Observation& shown = rig.batch.natives.at("7").shown;
+  shown.phase = Phase::kRunning;
+  shown.nodes = {"n2", "n3"};
+  all.attempts = rig.batch.All().attempts;
+  rig.loop->sink().Post(all);
+  rig.Settle();
+  EXPECT_EQ(rig.Task().state, State::kRunning);
+  EXPECT_EQ(rig.batch.natives.at("7").started.size(), 0u) << "it was never placed a second time";
+}
+
 TEST(Loop, ReloadIsAllOrNothing) {
   Rig rig;
   ASSERT_TRUE(rig.Submit());

@@ -307,6 +307,7 @@ struct Rig {
   std::string site_text;
   std::string reload_text;                                  // "" = the same
   std::vector<std::shared_ptr<const spec::Site>> reloaded;  // as the loop took them over
+  std::function<std::string(const spec::TrainingJob&)> unsupported = [](const auto&) { return ""; };
   size_t keep_ended = 100;
   std::unique_ptr<Log> log;  // none: nothing is logged; takes effect with the next Boot()
   std::unique_ptr<Recorder> recorder;
@@ -331,6 +332,7 @@ struct Rig {
       return MakeConfig(reload_text.empty() ? site_text : reload_text, "site.yaml",
                         PluginOptions());
     };
+    parts.unsupported = [this](const spec::TrainingJob& job) { return unsupported(job); };
     parts.reloaded = [this](const Config& config) { reloaded.push_back(config.site); };
     auto made = Loop::Create(std::move(parts));
     ASSERT_TRUE(made) << made.error().text;
