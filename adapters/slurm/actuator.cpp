@@ -89,8 +89,14 @@ Result<Done> SlurmActuator::State::Carry(const model::Action& action,
   if (!record) return record.error();
   // Slurm closes the record of a job that has ended; what it shows then is its own state.
   if (HasEnded(*record)) return Done{};
+  const auto marker = ParseMarker(record->admin_comment);
   JobUpdate update;
-  update.admin_comment = StateComment(*ParseMarker(record->admin_comment), action.version, order);
+  update.admin_comment = StateComment(*marker, action.version, order);
+  if (record->comment.empty() || IsPeoplesComment(record->comment))
+    update.comment = PeoplesComment(order);
+  // slurmctld calls every job that job_submit holds held by its user, until we say better.
+  update.hold = marker->kind != Marker::Kind::kTaken && record->state == JobState::kPending &&
+                record->user_hold && !marker->held;
   return Tolerant(api().Update(record->id, update));
 }
 

@@ -29,7 +29,9 @@ Result<Done> SlurmActuator::State::Carry(const model::Action& action, const mode
   if (!record) return record.error();
   Withdraw(record->id, Conflict("withdrawn"));
   if (record->state == JobState::kPending && !record->completing) {
-    if (auto held = Hold(record->id); !held) return held.error();
+    if (!record->user_hold) {
+      if (auto held = Hold(record->id); !held) return held.error();
+    }
     record = LoadAttempt(action);  // it may have started meanwhile
     if (!record) return record.error();
     if (record->state == JobState::kPending) return Done{.not_started = true};
@@ -49,6 +51,7 @@ Result<void> SlurmActuator::State::Requeued(const model::Action& action, int64_t
       return Conflict(StateText(*record) + "; it was to become restart " + std::to_string(next));
     if (Runs(*record)) return Conflict(StateText(*record) + ", it has not ended");
     if (record->state != JobState::kPending) {
+      parts.shared->BeginRequeue(record->id);
       if (auto done = api().RequeueHeld(record->id); !done) return done;
     }
     record = Load(action);
@@ -61,6 +64,7 @@ Result<void> SlurmActuator::State::Requeued(const model::Action& action, int64_t
   if (auto done = api().Update(record->id, update); !done) return done;
   if (!waits())
     return Unavailable(StateText(*record) + ", not yet restart " + std::to_string(next));
+  parts.shared->EndRequeue(record->id);
   return {};
 }
 

@@ -78,6 +78,7 @@ Result<Done> SlurmActuator::State::Carry(const model::Action& action, const mode
   auto record = LoadAttempt(action);
   if (!record) return record.error();
   if (HasEnded(*record)) return Conflict(StateText(*record));
+  if (IsHeldByUser(*record)) return Conflict(StateText(*record) + ", held by its user");
   if (record->state == JobState::kPending && record->completing)
     return Unavailable(StateText(*record) + ", its last attempt is still leaving");
   if (releases.contains(record->id)) Withdraw(record->id, Conflict("overtaken by a later order"));
@@ -125,7 +126,7 @@ void SlurmActuator::State::Watch(DeltaSink& sink) {
       continue;
     }
     // Running or not, from here on nothing but a new Place may start it (again).
-    if (record && !HasEnded(*record)) {
+    if (record && !HasEnded(*record) && !record->user_hold) {
       if (const auto held = Hold(job); !held && held.error().code == Code::kUnavailable) return;
     }
     // It may have started between the look and the hold.

@@ -36,11 +36,7 @@ lifecycle::Env Context(const Question& question, spec::TrainingJob job, const sp
 
 // The record keeps what was inferred too, so that it is read the same way later.
 Options Complete(Options options, const spec::TrainingJob& job) {
-  std::string flavors;
-  for (const spec::FlavorChoice& choice : job.scheduling.flavors)
-    flavors += (flavors.empty() ? "" : ",") + choice.name + ":" + std::to_string(choice.count);
-  options["flavors"] = flavors;
-  if (!job.scheduling.queue.empty()) options["queue"] = job.scheduling.queue;
+  for (auto& [key, value] : OptionsOf(job)) options.try_emplace(key, std::move(value));
   return options;
 }
 

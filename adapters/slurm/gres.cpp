@@ -58,6 +58,14 @@ Gpus ParseGpus(std::string_view gres) {
   return total;
 }
 
+std::string OtherThanGpus(std::string_view gres) {
+  for (const std::string_view item : Items(gres)) {
+    Gpus gpus;
+    if (!item.empty() && !ParseItem(item, gpus)) return std::string(item);
+  }
+  return "";
+}
+
 std::string GresRequest(const Gpus& gpus) {
   if (gpus.count <= 0) return "";
   return "gres:gpu:" + (gpus.type.empty() ? "" : gpus.type + ":") + std::to_string(gpus.count);

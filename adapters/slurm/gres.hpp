@@ -16,6 +16,9 @@ struct Gpus {
 // ("gres:gpu:h100:2").
 Gpus ParseGpus(std::string_view gres);
 
+// The first item of it that is no GPU: "gres:nvme:1". "" = there is none.
+std::string OtherThanGpus(std::string_view gres);
+
 // "gres:gpu:h100:8"; "" for none.
 std::string GresRequest(const Gpus& gpus);
 

@@ -216,6 +216,15 @@ class Reader {
     if (record_.max_nodes > nodes)
       Wrong("--nodes=" + std::to_string(nodes) + "-" + std::to_string(record_.max_nodes) +
             ": a gang has one size, write a single number");
+    if (record_.tasks > 0 && record_.tasks_per_node > 0 &&
+        record_.tasks != record_.tasks_per_node * nodes)
+      Wrong("--ntasks=" + std::to_string(record_.tasks) +
+            " and --ntasks-per-node=" + std::to_string(record_.tasks_per_node) + ": " +
+            std::to_string(nodes) + " nodes would have " +
+            std::to_string(record_.tasks_per_node * nodes) + " tasks; leave out --ntasks");
+    else if (record_.tasks % nodes != 0)
+      Wrong("--ntasks=" + std::to_string(record_.tasks) + ": " + std::to_string(nodes) +
+            " nodes cannot have the same number of tasks each; write --ntasks-per-node");
     if (const auto workers = TakeNumber("workers")) {
       if (nodes != 1 && nodes != *workers + 1)
         Wrong("--cox-workers=" + std::to_string(*workers) + ": master and workers are " +
@@ -230,8 +239,11 @@ class Reader {
   void Flavors() {
     const Gpus asked = ParseGpus(record_.gres_per_node);
     if (asked.count < 0) return Wrong(record_.gres_per_node + ": is not a number of GPUs");
-    if (record_.gres_elsewhere.find("gpu") != std::string::npos)
+    if (!record_.gres_elsewhere.empty())
       Wrong(record_.gres_elsewhere + ": GPUs are given per node here, write --gres=gpu:N");
+    if (const std::string other = OtherThanGpus(record_.gres_per_node); !other.empty())
+      Wrong("--gres=" + other.substr(other.starts_with("gres:") ? 5 : 0) +
+            ": only GPUs are given here; leave it out");
     const std::string* list = Take("flavors");
     if (list == nullptr) return Infer(asked);
     for (const std::string& item : Split(*list, ',')) {
@@ -249,6 +261,7 @@ class Reader {
       if (flavor != nullptr && !asked.type.empty() && flavor->gpu_type != asked.type)
         Wrong("--gres=gpu:" + asked.type + ": flavor " + choice.name + " has GPUs of type " +
               flavor->gpu_type + "; leave out one of the two options");
+      if (flavor != nullptr) Compare(asked, choice, *flavor);
       job_.scheduling.flavors.push_back(choice);
     }
   }
@@ -272,19 +285,52 @@ class Reader {
     return offered;
   }
 
+  struct PerNode {
+    int64_t tasks = 1, cpus = 1, mem_mib = 0;
+  };
+
+  // What was asked of Slurm for each node. Bounded, so that products are, too; no flavor has as
+  // much.
+  PerNode Asked() const {
+    PerNode asked;
+    asked.tasks = record_.tasks_per_node > 0
+                      ? record_.tasks_per_node
+                      : CeilDiv(std::max<int64_t>(record_.tasks, 1), job_.workers + 1);
+    asked.cpus =
+        std::min(std::min(asked.tasks, kMostNumber) * std::max<int64_t>(record_.cpus_per_task, 1),
+                 kMostNumber);
+    asked.mem_mib = std::max(record_.mem_per_node_mib,
+                             std::min(record_.mem_per_cpu_mib, kMostNumber) * asked.cpus);
+    return asked;
+  }
+
+  // With --cox-flavors: Slurm's own options may ask for no more than the flavor brings.
+  void Compare(const Gpus& gpus, const spec::FlavorChoice& choice, const spec::Flavor& flavor) {
+    const int64_t count = std::clamp<int64_t>(choice.count, 1, kMostNumber);
+    const std::string brings = ": more than " + choice.name + ":" + std::to_string(count);
+    const PerNode asked = Asked();
+    const int64_t cpus = flavor.unit.cpu_milli * count / 1000;
+    const int64_t has_gpus = flavor.unit.gpu_milli * count / 1000;
+    if (asked.cpus > std::max<int64_t>(cpus, 1))
+      Wrong("--cpus-per-task=" + std::to_string(record_.cpus_per_task) + " for " +
+            std::to_string(asked.tasks) + " tasks a node" + brings + " brings, " +
+            std::to_string(cpus) + " CPUs; ask for more units of it or for fewer CPUs");
+    if (asked.mem_mib > flavor.unit.mem_mib * count)
+      Wrong("--mem=" + std::to_string(asked.mem_mib) + "M a node" + brings + " brings, " +
+            std::to_string(flavor.unit.mem_mib * count) +
+            "M; ask for more units of it or for less memory");
+    if (gpus.count > 0 && gpus.count != has_gpus)
+      Wrong("--gres=gpu:" + std::to_string(gpus.count) + ": " + choice.name + ":" +
+            std::to_string(count) + " brings " + std::to_string(has_gpus) +
+            " GPUs; leave out one of the two options");
+  }
+
   // Without --cox-flavors: those whose units make up exactly what was asked for, in the site's
   // order. Processors and memory come with a flavor and may only be asked for up to its share.
   void Infer(const Gpus& asked) {
-    const int64_t tasks_per_node =
-        record_.tasks_per_node > 0 ? record_.tasks_per_node
-                                   : CeilDiv(std::max<int64_t>(record_.tasks, 1), job_.workers + 1);
-    // Bounded, so that their product is, too; no flavor has as much.
-    const int64_t cpus = std::min(
-        std::min(tasks_per_node, kMostNumber) * std::max<int64_t>(record_.cpus_per_task, 1),
-        kMostNumber);
-    const int64_t cpu_milli = cpus * 1000;
-    const int64_t mem_mib =
-        std::max(record_.mem_per_node_mib, std::min(record_.mem_per_cpu_mib, kMostNumber) * cpus);
+    const PerNode each = Asked();
+    const int64_t cpu_milli = each.cpus * 1000;
+    const int64_t mem_mib = each.mem_mib;
     std::string available;
     for (const spec::Flavor* flavor : Offered()) {
       const Resources& unit = flavor->unit;
@@ -377,6 +423,37 @@ class Reader {
 };
 
 }  // namespace
+
+Options OptionsOf(const spec::TrainingJob& job) {
+  Options options;
+  const spec::Scheduling& s = job.scheduling;
+  std::string flavors;
+  for (const spec::FlavorChoice& choice : s.flavors)
+    flavors += (flavors.empty() ? "" : ",") + choice.name + ":" + std::to_string(choice.count);
+  options["flavors"] = flavors;
+  options["capacity-type"] = spec::Name(s.capacity_type);
+  if (!job.project.empty()) options["project"] = job.project;
+  if (!s.queue.empty()) options["queue"] = s.queue;
+  if (s.written.priority) options["priority"] = spec::Name(s.priority);
+  if (!s.preemptible) options["guarantee"] = "true";
+  if (s.idle.accept) options["accept-idle"] = "true";
+  if (s.idle.prefer) options["prefer-idle"] = "true";
+  if (s.written.idle_min_stability) options["idle-stability"] = spec::Name(s.idle.min_stability);
+  options["grace"] = std::to_string(s.termination_grace_period_seconds);
+  if (s.node_policy) {
+    const bool in = s.node_policy->type == spec::NodePolicyType::kNodeIn;
+    options[in ? "node-in" : "node-not-in"] = CompressNodes(s.node_policy->node_names);
+    if (s.node_policy->ttl_seconds)
+      options["node-ttl"] = std::to_string(*s.node_policy->ttl_seconds);
+  }
+  const spec::FailurePolicy& failure = job.failure_policy;
+  if (failure.enabled) {
+    options["max-retries"] = std::to_string(failure.max_retries);
+    options["failure-policy"] = spec::Name(failure.policy);
+    options["max-preemption-retries"] = std::to_string(failure.max_preemption_retries);
+  }
+  return options;
+}
 
 const spec::Pool* PoolOf(const spec::Site& site, const std::string& partition,
                          spec::CapacityType type) {

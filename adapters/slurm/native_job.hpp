@@ -21,6 +21,10 @@ using Options = std::map<std::string, std::string>;  // without "cox-"; a flag i
 Result<spec::TrainingJob> NativeJob(const JobRecord& record, const Options& options,
                                     const spec::Site& site);
 
+// The other way round, as far as there are options: what must be known of a job to take it up again
+// when all else of it is lost.
+Options OptionsOf(const spec::TrainingJob& job);
+
 // The pool whose partition this is and which offers `type`; nullptr when none does.
 const spec::Pool* PoolOf(const spec::Site& site, const std::string& partition,
                          spec::CapacityType type);

@@ -39,12 +39,13 @@ const char* Name(JobState state);
 struct JobRecord {
   uint32_t id = 0;
   uint32_t uid = 0, gid = 0;
-  std::string user, name, partition, account, admin_comment;
+  std::string user, name, partition, account, comment, admin_comment;
   JobState state = JobState::kPending;
   bool completing = false;   // ended, but processes may still be there
   bool configuring = false;  // has its nodes, which are not ready yet
   int64_t priority = 0;      // 0 = held, also while it runs: then a requeue would be held
   std::string reason;        // "JobHeldAdmin"
+  bool user_hold = false;    // the hold is Slurm's "JobHeldUser" (decision 0055)
   int64_t restarts = 0;
   bool batch = true;  // false: srun, salloc
   bool array = false, het = false;
@@ -54,6 +55,9 @@ struct JobRecord {
   std::vector<std::string> nodes;  // that it has, in Slurm's order, which is the order of ranks
   std::vector<Resources> usage;    // of nodes[i]
   int wait_status = 0;             // of the batch script, as from wait(2)
+  // The script was never run, and why, in slurmd's words; "" = it was.
+  std::string launch_error;
+  bool output_failed = false;  // namely because its output could not be opened
 
   int64_t min_nodes = 1, max_nodes = 0;                                // max 0 = as min
   int64_t tasks = 0, tasks_per_node = 0, cpus_per_task = 1, cpus = 0;  // 0 = not said
@@ -96,11 +100,12 @@ struct Nodes {
 struct JobUpdate {
   std::optional<std::string> partition;
   std::optional<std::string> required_nodes, excluded_nodes;  // lists; "" = none
-  std::optional<std::string> gres_per_node, admin_comment;
+  std::optional<std::string> gres_per_node, comment, admin_comment;
   std::optional<int64_t> nodes;  // exactly
   std::optional<int64_t> tasks, tasks_per_node, cpus_per_task, cpus, mem_per_node_mib;
   bool begin_now = false;  // ends the wait that follows a requeue
   bool hold = false;       // as an administrator: its user cannot release it
+  bool user_hold = false;  // as its user: it waits for a person
   bool release = false;
 };
 

@@ -1,5 +1,7 @@
 #include "slurm/slurm_records.hpp"
 
+#include <slurm/slurm_errno.h>
+
 #include <array>
 #include <cstdlib>
 #include <ctime>
@@ -82,6 +84,18 @@ std::string Joined(std::initializer_list<const char*> fields) {
   return all;
 }
 
+// slurmd reports an error of its own in the place of a wait status, so that Slurm's commands show
+// it as a signal: 0:53 for ESLURMD_IO_ERROR.
+void ReadLaunchError(const job_info_t& job, JobRecord& record) {
+  constexpr int kFirstCode = ESLURMD_PIPE_ERROR_ON_TASK_SPAWN, kFirstSignal = kFirstCode & 0x7f;
+  const int signal = record.wait_status & 0x7f;
+  if (job.state_reason != FAIL_LAUNCH || signal < kFirstSignal) return;
+  const int code = kFirstCode + signal - kFirstSignal;
+  record.launch_error = slurm_strerror(code);
+  record.output_failed = code == ESLURMD_IO_ERROR;
+  record.wait_status = 0;
+}
+
 void ReadRequest(const job_info_t& job, JobRecord& record) {
   record.min_nodes = job.num_nodes;
   record.max_nodes = Known(job.max_nodes);
@@ -120,12 +134,14 @@ JobRecord RecordOf(const job_info_t& job) {
   record.name = TextOf(job.name);
   record.partition = TextOf(job.partition);
   record.account = TextOf(job.account);
+  record.comment = TextOf(job.comment);
   record.admin_comment = TextOf(job.admin_comment);
   record.state = StateOf(job.job_state);
   record.completing = (job.job_state & JOB_COMPLETING) != 0;
   record.configuring = (job.job_state & JOB_CONFIGURING) != 0;
   record.priority = job.priority;
   record.reason = TextOf(slurm_job_reason_string(job.state_reason));
+  record.user_hold = job.priority == 0 && job.state_reason == WAIT_HELD_USER;
   if (job.state_desc != nullptr) record.reason += std::string(": ") + job.state_desc;
   record.restarts = job.restart_cnt;
   record.batch = job.batch_flag != 0;
@@ -136,6 +152,7 @@ JobRecord RecordOf(const job_info_t& job) {
   record.start_s = job.start_time;
   record.end_s = job.end_time;
   record.wait_status = static_cast<int>(job.exit_code);
+  ReadLaunchError(job, record);
   record.output = record.batch ? OutputOf(job) : "";
   ReadRequest(job, record);
   record.nodes = ExpandNodes(TextOf(job.nodes));
@@ -178,6 +195,7 @@ void Fill(job_desc_msg_t& into, const JobUpdate& update) {
   text(into.req_nodes, update.required_nodes);
   text(into.exc_nodes, update.excluded_nodes);
   text(into.tres_per_node, update.gres_per_node);
+  text(into.comment, update.comment);
   text(into.admin_comment, update.admin_comment);
   number(into.min_nodes, update.nodes);
   number(into.max_nodes, update.nodes);
@@ -187,11 +205,11 @@ void Fill(job_desc_msg_t& into, const JobUpdate& update) {
   number(into.min_cpus, update.cpus);
   number(into.pn_min_memory, update.mem_per_node_mib);
   if (update.begin_now) into.begin_time = time(nullptr);
+  // The flags tell job_submit that it is the daemon who holds or releases (submit_protocol.md).
   if (update.release) into.priority = INFINITE;
-  if (update.hold) {
-    into.priority = 0;
-    into.alloc_sid = 0;  // neither of the two hold flags: an administrator's hold
-  }
+  if (update.hold || update.user_hold) into.priority = 0;
+  if (update.release || update.hold) into.alloc_sid = ALLOC_SID_ADMIN_HOLD;
+  if (update.user_hold) into.alloc_sid = ALLOC_SID_USER_HOLD;
 }
 
 const char* Name(JobState state) {

@@ -1,5 +1,7 @@
 #include "slurm/source.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <condition_variable>
 #include <map>
@@ -28,6 +30,16 @@ struct Seen {
   bool tail_read = false;
 };
 
+// What a person may hold.
+struct Known {
+  uint32_t id = 0, uid = 0;
+  bool pending = false;
+};
+struct Wish {
+  uint32_t id = 0;
+  bool hold = false;  // false: release
+};
+
 // Whether it may run is the loop's to judge, as for every submission.
 model::Submission SubmissionOf(const JobRecord& record, const Marker& marker,
                                const spec::Site& site) {
@@ -51,6 +63,17 @@ model::Submission SubmissionOf(const JobRecord& record, const Marker& marker,
   return submission;
 }
 
+// What is left of a job that was taken up before: its options. Its size in Slurm is the one that it
+// was placed with.
+model::Submission AsSubmittedOnce(JobRecord record, const Marker& marker, const spec::Site& site) {
+  record.required_nodes.clear();
+  record.excluded_nodes.clear();
+  record.tasks = record.tasks_per_node = record.mem_per_node_mib = record.mem_per_cpu_mib = 0;
+  record.cpus_per_task = 1;
+  if (!marker.options.empty()) record.gres_per_node.clear();
+  return SubmissionOf(record, marker, site);
+}
+
 }  // namespace
 
 struct SlurmSource::State {
@@ -63,6 +86,8 @@ struct SlurmSource::State {
   bool kicked = false, stopping = false;
   std::map<std::string, std::chrono::steady_clock::time_point> expected;  // uuid -> until when
   std::chrono::milliseconds glance = kFirstGlance;
+  std::map<std::string, Known> known;  // by uuid
+  std::vector<Wish> wishes;
 
   std::shared_ptr<const spec::Site> site;  // of the last look
   int64_t jobs_since = 0, nodes_since = 0;
@@ -71,7 +96,7 @@ struct SlurmSource::State {
   Jobs jobs;
   TimePoint posted_at{}, partitions_at{};
   std::map<uint32_t, Seen> seen;
-  std::map<std::string, TimePoint> ready_since, silent_since;
+  std::map<std::string, TimePoint> ready_since, silent_since, troubled_at;
 
   TimePoint Now() const { return parts.clock->Now(); }
   void Forget() { jobs_since = nodes_since = 0; }
@@ -80,12 +105,17 @@ struct SlurmSource::State {
   model::Baseline Translate(DeltaSink& sink);
   void AddNodes(model::Baseline& baseline);
   void AddJob(const JobRecord& record, model::Baseline& baseline, DeltaSink& sink);
-  void Arrived(const std::string& uuid);
+  void Arrived(const JobRecord& record, const std::string& uuid);
+  void Fulfil();
   bool WaitForNextLook();
   model::Observation Observe(const JobRecord& record, const std::string& uuid, DeltaSink& sink);
   void KeepHeld(const JobRecord& record);
   void Mark(const JobRecord& record);
+  void OfferAgain(const JobRecord& record, const Marker& marker, model::Baseline& baseline);
   std::string Suspect(const std::vector<std::string>& nodes) const;
+  std::string Troubled(const std::vector<std::string>& nodes, TimePoint since) const;
+  void ExplainRequeue(const JobRecord& record, const model::Observation& last,
+                      model::Observation& ended) const;
   bool Lost(const std::vector<std::string>& nodes) const;
   void Run(DeltaSink& sink, SlurmSource& source);
 };
@@ -124,6 +154,33 @@ std::string SlurmSource::State::Suspect(const std::vector<std::string>& names) c
   return names.size() == 1 ? names.front() : "";
 }
 
+// One that has been out of order, or has begun anew, since then.
+std::string SlurmSource::State::Troubled(const std::vector<std::string>& names,
+                                         TimePoint since) const {
+  for (const NodeRecord& node : nodes.nodes) {
+    if (std::find(names.begin(), names.end(), node.name) == names.end()) continue;
+    const auto trouble = troubled_at.find(node.name);
+    if (FromSeconds(std::max(node.boot_s, node.slurmd_start_s)) > since ||
+        (trouble != troubled_at.end() && trouble->second >= since))
+      return node.name;
+  }
+  return "";
+}
+
+// Slurm keeps no record of an attempt that it put back into the queue. Where none of its nodes has
+// had trouble, and Slurm does not say that the launch failed, somebody has asked for it.
+void SlurmSource::State::ExplainRequeue(const JobRecord& record, const model::Observation& last,
+                                        model::Observation& ended) const {
+  model::Exit& exit = ended.exit.emplace();
+  exit.cause = model::Cause::kNode;
+  exit.node = Troubled(last.nodes, last.started_at);
+  exit.detail = "Slurm put it back into its queue";
+  const bool launched = record.reason.find("launch failed") == record.reason.npos;
+  if (exit.node.empty() && launched)
+    ended.requeued = "put back into the queue by command (scontrol requeue)";
+  if (exit.node.empty()) exit.node = Suspect(last.nodes);
+}
+
 bool SlurmSource::State::Lost(const std::vector<std::string>& names) const {
   return std::any_of(names.begin(), names.end(), [this](const std::string& name) {
     const auto found = silent_since.find(name);
@@ -139,6 +196,7 @@ void SlurmSource::State::AddNodes(model::Baseline& baseline) {
     if (const auto used = unmanaged.find(record.name); used != unmanaged.end())
       node.unmanaged = used->second;
     if (!node.ready) {
+      troubled_at[node.name] = Now();
       ready_since.erase(node.name);
     } else {
       node.ready_since = ready_since.try_emplace(node.name, Now()).first->second;
@@ -157,27 +215,24 @@ model::Observation SlurmSource::State::Observe(const JobRecord& record, const st
                                                DeltaSink& sink) {
   using Phase = model::Observation::Phase;
   model::Observation now = ObservationOf(record, uuid);
+  if (parts.shared->IsRequeuing(record.id)) now.held.clear();
   Seen& before = seen[record.id];
   const model::Observation& last = before.observation;
   const bool ran = last.phase == Phase::kStarting || last.phase == Phase::kRunning ||
                    last.phase == Phase::kLeaving;
-  if (ran && now.attempt > last.attempt && !last.exit) {
-    // Slurm keeps no record of the attempt that it put back into the queue; this is what is known.
+  // Slurm counts a restart at once; it is the old attempt that is still leaving.
+  const bool put_back = now.phase == Phase::kLeaving && record.state == JobState::kPending;
+  if (put_back && ran) now.attempt = last.attempt;
+  if (ran && now.attempt > last.attempt && (!last.exit || !last.requeued.empty())) {
     model::Observation ended = last;
     ended.phase = Phase::kEnded;
     ended.ended_at = Now();
-    ended.exit = model::Exit{};
-    ended.exit->cause = model::Cause::kNode;
-    ended.exit->node = Suspect(last.nodes);
-    ended.exit->detail = "Slurm put it back into its queue";
+    ExplainRequeue(record, last, ended);
     sink.Post(model::Observed{std::move(ended)});
   }
-  if (now.phase == Phase::kLeaving && record.state == JobState::kPending) {
+  if (put_back) {
     now.nodes = last.nodes;
-    now.exit = model::Exit{};
-    now.exit->cause = model::Cause::kNode;
-    now.exit->node = Suspect(last.nodes);
-    now.exit->detail = "Slurm puts it back into its queue";
+    ExplainRequeue(record, last, now);
   }
   now.contact_lost = now.phase == Phase::kRunning && Lost(now.nodes);
   if (now.exit && now.exit->node.empty()) now.exit->node = Suspect(now.nodes);
@@ -205,6 +260,19 @@ void SlurmSource::State::KeepHeld(const JobRecord& record) {
   }
 }
 
+// The loop knows such a job, unless its store is lost: then it is taken up anew, never refused, and
+// goes on as what it is.
+void SlurmSource::State::OfferAgain(const JobRecord& record, const Marker& marker,
+                                    model::Baseline& baseline) {
+  model::Submission again = AsSubmittedOnce(record, marker, *site);
+  if (again.rejected.empty()) {
+    baseline.submissions.push_back(std::move(again));
+  } else {
+    parts.log->Warn("if the store does not know this job, nobody can say what it asked for",
+                    {{"job", record.id}, {"error", again.rejected}});
+  }
+}
+
 // A job that came past job_submit: it is held and marked, and taken up at the next look.
 void SlurmSource::State::Mark(const JobRecord& record) {
   if (HasEnded(record)) return;
@@ -228,9 +296,12 @@ void SlurmSource::State::AddJob(const JobRecord& record, model::Baseline& baseli
   if (!marker && IsManaged(*site, record.partition)) return Mark(record);
   if (!IsOurs(record, *site)) return;
   KeepHeld(record);
-  Arrived(marker->uuid);
-  if (marker->kind != Marker::Kind::kTaken)
+  Arrived(record, marker->uuid);
+  if (marker->kind == Marker::Kind::kWait || marker->kind == Marker::Kind::kAccepted) {
     baseline.submissions.push_back(SubmissionOf(record, *marker, *site));
+  } else if (!seen.contains(record.id) && !HasEnded(record)) {
+    OfferAgain(record, *marker, baseline);
+  }
   baseline.attempts.push_back(Observe(record, marker->uuid, sink));
 }
 
@@ -239,6 +310,10 @@ model::Baseline SlurmSource::State::Translate(DeltaSink& sink) {
   AddNodes(baseline);
   std::map<uint32_t, Seen> before;
   before.swap(seen);
+  {
+    std::lock_guard lock(mutex);
+    known.clear();
+  }
   for (const JobRecord& record : jobs.jobs) {
     if (const auto found = before.find(record.id); found != before.end()) seen.insert(*found);
     AddJob(record, baseline, sink);
@@ -254,6 +329,7 @@ SlurmSource::~SlurmSource() {
 
 Result<void> SlurmSource::Look(DeltaSink& sink) {
   State& s = *state_;
+  s.Fulfil();
   std::lock_guard no_creations(s.parts.shared->creating);
   auto changed = s.Read();
   if (!changed) {
@@ -316,9 +392,41 @@ void SlurmSource::Expect(const std::string& uuid) {
   state_->changed.notify_one();
 }
 
-void SlurmSource::State::Arrived(const std::string& uuid) {
+void SlurmSource::State::Arrived(const JobRecord& record, const std::string& uuid) {
   std::lock_guard lock(mutex);
   expected.erase(uuid);
+  known[uuid] = {record.id, record.uid, record.state == JobState::kPending && !record.completing};
+}
+
+MayChange SlurmSource::Change(const std::string& uuid, uint32_t uid, bool hold) {
+  std::lock_guard lock(state_->mutex);
+  const auto found = state_->known.find(uuid);
+  if (found == state_->known.end()) return MayChange::kLater;
+  if (uid != found->second.uid && uid != 0 && uid != geteuid()) return MayChange::kNotHis;
+  if (!found->second.pending) return MayChange::kStarted;
+  state_->wishes.push_back({found->second.id, hold});
+  state_->kicked = true;
+  state_->changed.notify_one();
+  return MayChange::kDone;
+}
+
+void SlurmSource::State::Fulfil() {
+  std::vector<Wish> now;
+  {
+    std::lock_guard lock(mutex);
+    now.swap(wishes);
+  }
+  for (const Wish& wish : now) {
+    JobUpdate update;
+    (wish.hold ? update.user_hold : update.hold) = true;
+    const auto done = parts.api->Update(wish.id, update);
+    if (done) continue;
+    parts.log->Warn(wish.hold ? "job could not be held for its user" : "job could not be let go",
+                    {{"job", wish.id}, {"error", done.error().text}});
+    if (done.error().code != Code::kUnavailable) continue;
+    std::lock_guard lock(mutex);
+    wishes.push_back(wish);
+  }
 }
 
 void SlurmSource::Stop() {

@@ -27,6 +27,8 @@ struct SourceParts {  // all outlive the source
   std::chrono::milliseconds poll{500};
 };
 
+enum class MayChange { kDone, kStarted, kNotHis, kLater };
+
 class SlurmSource final : public Source {
  public:
   explicit SlurmSource(SourceParts parts);
@@ -39,6 +41,11 @@ class SlurmSource final : public Source {
   // A job that job_submit is being told to accept: looks soon, and again until it is seen, so that
   // whoever asks about it a moment later finds it.
   void Expect(const std::string& uuid);
+
+  // A person's `scontrol hold` or `release` of a waiting job, from job_submit; slurmctld waits for
+  // the answer, so this only says whether it can be done, and the thread does it at once after.
+  // kLater: not seen yet. Decision 0055.
+  MayChange Change(const std::string& uuid, uint32_t uid, bool hold);
 
   // One look, as the thread does it; posts when something changed. Tests call it without Start().
   Result<void> Look(DeltaSink& sink);

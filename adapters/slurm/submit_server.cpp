@@ -83,6 +83,24 @@ bool IsAlive(const sockaddr_un& address) {
   return connect(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
 }
 
+// Only what a daemon of ours has left behind may be taken away.
+Result<void> MakeRoom(const std::string& path, const sockaddr_un& address) {
+  if (IsAlive(address)) return Conflict("socket " + path + ": another cox-slurm listens there");
+  struct stat status {};
+  if (lstat(path.c_str(), &status) != 0) return {};
+  if (!S_ISSOCK(status.st_mode))
+    return FailedPrecondition("socket " + path +
+                              ": exists and is no socket; remove it or name another path in "
+                              "slurm.submitSocket and in cox.conf");
+  if (status.st_uid != geteuid())
+    return FailedPrecondition("socket " + path + ": belongs to uid " +
+                              std::to_string(status.st_uid) +
+                              ", not to this daemon; remove it or name another path in "
+                              "slurm.submitSocket and in cox.conf");
+  if (unlink(path.c_str()) != 0) return SocketFailed(path);
+  return {};
+}
+
 Result<int> Listen(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -90,8 +108,7 @@ Result<int> Listen(const std::string& path) {
     return InvalidArgument("socket " + path + ": longer than " +
                            std::to_string(sizeof address.sun_path - 1) + " bytes");
   std::memcpy(address.sun_path, path.c_str(), path.size());
-  if (IsAlive(address)) return Conflict("socket " + path + ": another cox-slurm listens there");
-  unlink(path.c_str());
+  if (auto made = MakeRoom(path, address); !made) return made.error();
   const int file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (file < 0) return SocketFailed(path);
   const mode_t mask = umask(0177);

@@ -7,6 +7,7 @@
 #include "slurm/gres.hpp"
 #include "slurm/marker.hpp"
 #include "slurm/native_job.hpp"
+#include "slurm/wire.hpp"
 
 namespace cox::slurm {
 namespace {
@@ -30,6 +31,16 @@ model::Exit ExitOf(const JobRecord& record) {
   if (!record.reason.empty() && record.reason != "None") exit.detail += ", " + record.reason;
   if (WIFSIGNALED(record.wait_status)) exit.signal = WTERMSIG(record.wait_status);
   if (WIFEXITED(record.wait_status)) exit.exit_code = WEXITSTATUS(record.wait_status);
+  if (!record.launch_error.empty()) {
+    exit.cause = record.output_failed ? model::Cause::kSetup : model::Cause::kLaunch;
+    exit.detail = "the batch script was not run: ";
+    exit.detail +=
+        record.output_failed
+            ? "its output file " + record.output + " cannot be opened there by " + record.user +
+                  "; name one that can with --output, in a directory that exists on every node"
+            : record.launch_error;
+    return exit;
+  }
   switch (record.state) {
     case JobState::kTimeout:
     case JobState::kDeadline:
@@ -150,12 +161,20 @@ std::map<std::string, Resources> UnmanagedUsage(const std::vector<JobRecord>& jo
   return usage;
 }
 
+bool IsHeldByUser(const JobRecord& record) {
+  if (record.state != JobState::kPending || !record.user_hold) return false;
+  const auto marker = ParseMarker(record.admin_comment);
+  return marker && (marker->kind == Marker::Kind::kTaken || marker->held);
+}
+
 model::Observation ObservationOf(const JobRecord& record, const std::string& root_uuid) {
   model::Observation seen;
   seen.native_id = std::to_string(record.id);
   seen.root_uuid = root_uuid;
   seen.attempt = record.restarts;
   seen.phase = PhaseOf(record);
+  if (IsHeldByUser(record))
+    seen.held = "held by its user; `scontrol release " + seen.native_id + "` lets it wait its turn";
   if (record.state != JobState::kPending) {
     seen.nodes = record.nodes;
     seen.started_at = FromSeconds(record.start_s);
@@ -236,7 +255,7 @@ BatchJob BatchJobOf(const model::Create& create, const model::Candidate& candida
   BatchJob job;
   job.name = create.name;
   job.script = BatchScript(create.job->command);
-  job.admin_comment = "cox:" + root_uuid + " created";
+  job.admin_comment = CreatedComment(root_uuid, OptionsJson(OptionsOf(*create.job)));
   job.env = create.env;
   job.env.emplace_back("SLURM_COX_TASK_UUID", root_uuid);
   job.nodes = 0;

@@ -36,6 +36,9 @@ std::map<std::string, Resources> UnmanagedUsage(const std::vector<JobRecord>& jo
 bool IsActive(const JobRecord& record);
 bool HasEnded(const JobRecord& record);
 
+// Its user, or an administrator, wants it to wait; the hold that every job of ours has is another.
+bool IsHeldByUser(const JobRecord& record);
+
 model::Observation ObservationOf(const JobRecord& record, const std::string& root_uuid);
 
 // Makes the held job one that can start on exactly the placement's nodes (S37). The error is a

@@ -38,6 +38,10 @@ void ReadSlurmFields(const json& slurm, JobRecord& record) {
 Question Read(const json& line) {
   Question question;
   question.op = line.at("op").get<std::string>();
+  if (question.op == "hold" || question.op == "release") {
+    question.uuid = line.at("uuid").get<std::string>();
+    question.record.uid = line.at("uid").get<uint32_t>();
+  }
   if (question.op != "submit") return question;
   question.timeout = std::chrono::milliseconds(line.value("timeout_ms", int64_t{100}));
   const json& job = line.at("job");
@@ -85,6 +89,10 @@ std::string RejectLine(const std::string& text) {
 
 std::string DoneLine() {
   return Line({{"v", 1}, {"verdict", "done"}});
+}
+
+std::string RefusedLine(const std::string& code) {
+  return Line({{"v", 1}, {"verdict", "refused"}, {"code", code}});
 }
 
 Result<Options> ParseOptions(std::string_view text) {

@@ -16,10 +16,10 @@
 namespace cox::slurm {
 
 struct Question {
-  std::string op;                          // "submit" or "kick"
+  std::string op;                          // "submit", "hold", "release" or "kick"
   std::chrono::milliseconds timeout{100};  // later nobody listens any more
   std::string uuid;
-  JobRecord record;  // what was asked for; uid, but no user name
+  JobRecord record;  // submit: what was asked for. uid: who asks, no user name
   Options options;
 };
 Result<Question> ParseQuestion(std::string_view line);
@@ -34,6 +34,7 @@ struct Acceptance {
 std::string AcceptLine(const Acceptance& acceptance);
 std::string RejectLine(const std::string& text);
 std::string DoneLine();
+std::string RefusedLine(const std::string& code);  // of hold and release
 
 Result<Options> ParseOptions(std::string_view json);
 std::string OptionsJson(const Options& options);

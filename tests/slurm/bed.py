@@ -51,6 +51,7 @@ class PlayedDaemon:
     def __init__(self, path):
         self.path = path
         self.reply = accept
+        self.change = None  # request -> answer to hold and release
         self.requests = []
         self.kept = []  # connections that never get an answer must stay open
         self.listener = None
@@ -78,6 +79,11 @@ class PlayedDaemon:
                 return
             with connection.makefile("rb") as file:
                 request = json.loads(file.readline())
+            if request["op"] != "submit":  # hold, release: no answer, unless a test has one
+                if self.change:
+                    connection.sendall(json.dumps(self.change(request)).encode() + b"\n")
+                connection.close()
+                continue
             self.requests.append(request)
             answer = self.reply(request)
             if answer is None:
@@ -135,6 +141,7 @@ class BedTest(unittest.TestCase):
 
     def setUp(self):
         self.daemon.reply = accept
+        self.daemon.change = None
         self.daemon.requests.clear()
         if not self.daemon.listener:
             self.daemon.start()

@@ -1,10 +1,13 @@
 """kill -9 of the daemon and of slurmctld, nodes that die: nothing is lost, nothing starts twice."""
+import os
+import pathlib
+import shutil
 import signal
 import subprocess
-import time
 import unittest
 
 import bed
+import daemon_test
 import live
 
 ONCE = 'echo "$SLURM_JOB_ID $SLURM_RESTART_COUNT" >> {file}\n'
@@ -20,6 +23,87 @@ class Crash(live.LiveTest):
         subprocess.run([bed.ROOT / "scripts/slurm-bed", arguments[0], f"{self.dir}/bed", *arguments[1:]],
                        check=True, stdout=subprocess.DEVNULL)
 
+    def wait_saved(self, job_id, text):
+        """slurmctld saves its state every five seconds; what is younger is lost when it is killed."""
+        comment = self.job(job_id)["AdminComment"]
+        self.assertIn(text, comment)
+        state = pathlib.Path(self.dir, "bed/state/job_state")
+        self.until(lambda: state.exists() and comment.encode() in state.read_bytes(), f"{comment!r} is saved")
+
+    def preemption(self):
+        """A victim that has been told to go and takes its time, and the job that it goes for."""
+        victim = self.submit("trap 'echo saved; while [ ! -e $PWD/go ]; do sleep 0.2; done; exit 0' TERM\n"
+                             "rm -f go\necho up\nsleep 600 & wait", "--cox-capacity-type=idle", "-N2",
+                             "--gres=gpu:h100:8", "--cox-grace=120")
+        self.wait_output(victim, "up")
+        self.wait_task(victim, "Running")
+        job = self.submit("sleep 1", "-N2", "--gres=gpu:h100:8")
+        self.wait_output(victim, "saved")
+        return victim, job
+
+    def let_go(self):
+        pathlib.Path(self.cwd, "go").touch()
+
+    def assert_preempted_once(self, victim, job):
+        task = self.wait_task(job, "Succeeded")
+        self.assertEqual(len(task["attempts"]), 1)
+        gone = self.wait_task(victim, "Failed")
+        self.assertEqual(gone["reason"], "Preempted")
+        self.assertEqual(len(gone["attempts"]), 1)
+        self.assertTrue(self.ask("ledger_check")["result"]["consistent"])
+
+    def test_slurmctld_killed_in_a_preemption(self):
+        victim, job = self.preemption()
+        self.wait_comment(victim, "Preempting")
+        self.wait_saved(victim, "Preempting")
+        self.wait_saved(job, "Pending")
+        self.slurm_bed("restart-ctld", "--crash")
+        self.let_go()
+        self.assert_preempted_once(victim, job)
+
+    def test_a_slurmd_killed_in_a_preemption(self):
+        victim, job = self.preemption()
+        self.slurm_bed("kill-slurmd", "n2")
+        self.let_go()
+        self.slurm_bed("start-slurmd", "n2")
+        self.assert_preempted_once(victim, job)
+
+    def test_a_node_drained_while_a_gang_starts_leaves_no_half_of_it(self):
+        holder = self.foreign("-N2", "-w", "n1,n2", "--gres=gpu:8")
+        job = self.submit("srun -N2 true", "-N2", "--gres=gpu:h100:8")
+        self.wait_comment(job, "Pending")
+        self.addCleanup(self.root, "scontrol", "update", "nodename=n2", "state=resume")
+        self.root("scancel", holder)
+        self.until(lambda: "Pending" not in self.job(job)["AdminComment"], "it is placed")
+        self.root("scontrol", "update", "nodename=n2", "state=drain", "reason=test")
+        # Either it had started, then it runs on, or all of it waits for the node.
+        self.until(lambda: self.task(job)["state"] == "Succeeded" or "Pending" in self.job(job)["AdminComment"],
+                   f"it has started or waits: {self.task(job)}")
+        if self.task(job)["state"] == "Pending":
+            self.assertEqual(self.job(job)["JobState"], "PENDING")
+        self.assertTrue(self.ask("ledger_check")["result"]["consistent"])
+        self.root("scontrol", "update", "nodename=n2", "state=resume")
+        self.assertEqual(len(self.wait_task(job, "Succeeded")["attempts"]), 1)
+
+    def test_a_plugin_replaced_on_disk_is_taken_over_by_the_next_reload(self):
+        plugins = pathlib.Path(self.dir, "plugins")
+        shutil.copytree(bed.BUILD / "plugins", plugins, ignore=shutil.ignore_patterns("CMake*", "*.cmake", "*_test"))
+        before = self.site.read_text()
+        self.addCleanup(lambda: (self.site.write_text(before), self.ask("reload")))
+        self.site.write_text(before.replace(f"pluginDir: {bed.BUILD}/plugins", f"pluginDir: {plugins}"))
+        self.assertTrue(self.ask("reload")["ok"])
+        for name in ("quota_tree.so", "node_policy.so"):  # as an installer does it: beside it, and then in its place
+            shutil.copy(bed.BUILD / "plugins" / name, plugins / "new")
+            os.rename(plugins / "new", plugins / name)
+        self.wait_task(self.submit("true", "--gres=gpu:h100:1"), "Succeeded")  # with the one that is loaded
+        reply = self.ask("reload")
+        self.assertTrue(reply["ok"], reply)
+        self.wait_task(self.submit("true", "--gres=gpu:h100:1"), "Succeeded")
+        (plugins / "new").write_bytes(b"half a file")
+        os.rename(plugins / "new", plugins / "quota_tree.so")
+        self.assertIn("quota_tree.so", self.ask("reload")["text"])
+        self.wait_task(self.submit("true", "--gres=gpu:h100:1"), "Succeeded")
+
     def test_a_pending_job_survives_the_daemon(self):
         holder = self.foreign("-N2", "-w", "n1,n2", "--gres=gpu:8")
         job = self.submit("true", "--gres=gpu:h100:1")
@@ -29,6 +113,38 @@ class Crash(live.LiveTest):
         self.start_daemon()
         self.wait_task(job, "Succeeded")
         self.assertEqual(self.job(job)["Restarts"], "0")
+
+    def test_a_lost_store_loses_no_job(self):
+        running = self.submit("while [ ! -e $PWD/go ]; do sleep 0.2; done", "--gres=gpu:h100:8", "--cox-node-in=n1",
+                              "--cox-priority=high", user=bed.NOBODY)
+        self.wait_task(running, "Running")
+        waiting = self.submit("true", "--gres=gpu:h100:8", "--cox-node-in=n1", "--cox-priority=low", "--cox-max-retries=7")
+        self.wait_comment(waiting, "Pending")
+        text = daemon_test.ONE.format(command="true", more="").replace("workers: 1", "workers: 0") + \
+            "  failurePolicy: {enabled: true, maxRetries: 6}\n"
+        self.foreign("-w", "n2", "--gres=gpu:8")
+        made = self.ask("submit", text=text, file="job.yaml")["result"]["name"]
+        native = lambda: self.ask("describe", job=made)["result"].get("native_id")
+        self.until(native, "it is made")
+        made_job = native()
+        self.wait_comment(made_job, "Pending")
+        self.kill_daemon()
+        for file in pathlib.Path(self.dir, "state").glob("cox.db*"):
+            file.unlink()
+        self.start_daemon()
+        self.wait_task(running, "Running")
+        self.wait_comment(waiting, "Pending")
+        spec = self.task(waiting)["job"]["spec"]
+        self.assertEqual(spec["scheduling"]["priorityClassName"], "low")
+        self.assertEqual(spec["failurePolicy"]["maxRetries"], 7)
+        self.assertEqual(spec["scheduling"]["nodePolicy"]["nodeNames"], ["n1"])
+        self.assertEqual(self.task(running)["owner"]["user"], bed.NOBODY)
+        self.assertEqual(self.task(made_job)["job"]["spec"]["failurePolicy"]["maxRetries"], 6)
+        self.assertTrue(self.ask("ledger_check")["result"]["consistent"])
+        pathlib.Path(self.cwd, "go").touch()
+        self.addCleanup(pathlib.Path(self.cwd, "go").unlink)
+        self.wait_task(running, "Succeeded")
+        self.wait_task(waiting, "Succeeded")
 
     def test_a_running_job_survives_the_daemon_and_its_end_is_seen_later(self):
         job = self.submit("sleep 1; exit 3", "--gres=gpu:h100:1")
@@ -74,8 +190,10 @@ class Crash(live.LiveTest):
     def test_thirty_jobs_in_flight_run_once_each(self):
         file = f"{self.cwd}/once"
         jobs = [self.submit(ONCE.format(file=file) + "sleep 0.2\n", "--gres=gpu:1") for _ in range(30)]
-        for _ in range(3):
-            time.sleep(0.7)  # somewhere in the middle of it: what else could be waited for?
+        def runs():
+            return pathlib.Path(file).read_text().count("\n") if os.path.exists(file) else 0
+        for round_ in range(1, 4):  # somewhere in the middle of it
+            self.until(lambda: runs() >= 6 * round_, f"{6 * round_} jobs have begun")
             self.kill_daemon()
             self.start_daemon()
         for job in jobs:
@@ -90,7 +208,8 @@ class Crash(live.LiveTest):
         self.wait_task(running, "Running")
         waiting = self.submit("true", "--gres=gpu:h100:8")
         self.wait_comment(waiting, "Pending")
-        time.sleep(5.5)  # slurmctld saves its state every five seconds; what is younger may be lost
+        self.wait_saved(running, "Running Started")
+        self.wait_saved(waiting, "Pending")
         self.slurm_bed("restart-ctld", "--crash")
         self.wait_task(running, "Succeeded")
         self.wait_task(waiting, "Succeeded")
@@ -99,7 +218,7 @@ class Crash(live.LiveTest):
     def test_a_start_that_slurmctld_lost_is_given_again(self):
         self.kill_daemon()
         job = self.submit("sleep 2", "--gres=gpu:h100:1")
-        time.sleep(5.5)  # the submission is saved, what follows is not yet
+        self.wait_saved(job, " wait ")  # the submission is, what follows is not yet
         self.start_daemon()
         self.wait_state(job, "RUNNING")
         self.slurm_bed("restart-ctld", "--crash")

@@ -1,7 +1,10 @@
 """A job's whole way on a real Slurm with the real daemon: from sbatch to its end."""
+import contextlib
 import re
 import signal
+import socket
 import unittest
+import urllib.request
 
 import bed
 import live
@@ -12,6 +15,21 @@ TASK_UUID=$TASK_UUID X_USER_NAME=$X_USER_NAME X_REGION=$X_REGION GPUS=$CUDA_VISI
 TRAP = """trap 'echo saved; exit 0' TERM
 echo up
 sleep 600 & wait
+"""
+
+
+ONE = """
+apiVersion: coxswain.io/v1alpha1
+kind: TrainingJob
+metadata: {{generateName: one-}}
+spec:
+  type: PyTorchJob
+  command: "{command}"
+  {more}
+  scheduling:
+    queue: train
+    flavors: [{{name: h100.1g, count: 1}}]
+  replicas: {{workers: 1}}
 """
 
 
@@ -38,10 +56,32 @@ class Daemon(live.LiveTest):
                 (("--gres=gpu:b200:8",), "cox: no flavor of pool train makes up gpu:b200:8"),
                 (("--gres=gpu:1", "--cox-flavors=h900.1g"), "\"h900.1g\" is not a flavor"),
                 (("--gres=gpu:1", "--dependency=singleton"), "cox: --dependency=singleton"),
+                (("--gres=gpu:1", "--exclusive"), "cox: --exclusive: cannot be used"),
+                (("--gres=gpu:1", "-C", "gpu"), "cox: --constraint=gpu: cannot be used"),
+                (("--gpus=2",), "cox: gres:gpu:2: GPUs are given per node"),
+                (("--cox-flavors=h100.1g", "-c", "8"), "cox: --cpus-per-task=8 for 1 tasks a node: more than"),
+                (("--cox-flavors=h100.1g", "--mem=32G"), "cox: --mem=32768M a node: more than"),
+                (("--gres=gpu:1", "-N2", "-n3"), "cox: --ntasks=3: 2 nodes cannot have"),
                 (("--gres=gpu:1", "--cox-capacity-type=idle", "--cox-priority=high"), "S31")]:
             done = self.try_submit("true", *arguments)
             self.assertNotEqual(done.code, 0)
             self.assertIn(text, done.err)
+
+    def test_what_is_not_built_for_slurm_yet_is_refused_at_both_doors(self):
+        yet = "is not supported by this Coxswain on Slurm yet"
+        for option, field in (("--cox-type=ray", "spec.type: RayJob"), ("--cox-image=reg/x:1", "spec.image.ref"),
+                              ("--cox-image-retries=2", "spec.image.pullPolicy.maxRetries"),
+                              ("--cox-hang-silence=900", "spec.failurePolicy.hangDetection")):
+            done = self.try_submit("true", "--gres=gpu:h100:1", option)
+            self.assertNotEqual(done.code, 0, option)
+            self.assertIn(f"cox: {field} (--cox-", done.err)
+            self.assertIn(yet, done.err)
+        for more in ("image: {ref: reg/x:1}", "ssh: {enabled: true}", "notifications: [{on: [Failed], email: a@b.c}]"):
+            reply = self.ask("submit", text=ONE.format(command="true", more=more), file="job.yaml")
+            self.assertFalse(reply["ok"], more)
+            self.assertIn(yet, reply["text"])
+            self.assertIn("spec." + more.split(":")[0], reply["text"])
+        self.assertEqual(self.root("squeue", "-h").out, "")
 
     # --- when and where ---
 
@@ -153,6 +193,56 @@ class Daemon(live.LiveTest):
         self.assertIn("Slurm keeps one output file a job", self.ask("logs", job=str(job), attempt=0)["text"])
         self.assertIn("has no attempt 2; its last one is 1", self.ask("logs", job=str(job), attempt=2)["text"])
 
+    def test_an_output_that_cannot_be_written_is_told_in_words(self):
+        job = self.submit("true", "--gres=gpu:h100:1", "--cox-max-retries=3", "-o", "/root/none/x.out", user=bed.NOBODY)
+        task = self.wait_task(job, "Failed")
+        self.assertIn("its output file /root/none/x.out cannot be opened there by nobody", task["message"])
+        self.assertNotIn("signal", task["message"])
+        self.assertEqual(len(task["attempts"]), 1)  # a retry cannot cure it
+
+    def test_metrics_go_on_after_a_reload(self):
+        def metrics():
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as page:
+                return dict(line.rsplit(" ", 1) for line in page.read().decode().splitlines() if line[0] != "#")
+
+        def serves():
+            with contextlib.suppress(OSError):
+                return metrics()
+
+        def reload_with(more):
+            self.site.write_text(before.replace("slurm:\n", more + "slurm:\n"))
+            reply = self.ask("reload")
+            self.assertTrue(reply["ok"], reply)
+
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        before = self.site.read_text()
+        self.addCleanup(lambda: (self.site.write_text(before), self.ask("reload")))
+        reload_with(f"- {{path: monitor_prometheus.so, config: {{address: 127.0.0.1, port: {port}}}}}\n")
+        self.until(serves, "the port is open")
+        first = metrics()
+        reload_with(f"- {{path: monitor_prometheus.so, config: {{address: 127.0.0.1, port: {port}}}}}\n# again\n")
+        reloads = int(first["cox_reloads_total"]) + 1
+        now = lambda name: int((serves() or {name: 0})[name])  # the port is closed while it changes hands
+        self.until(lambda: now("cox_reloads_total") == reloads, "the reload is counted")
+        turns = now("cox_turns_total")
+        self.until(lambda: now("cox_turns_total") > turns, "the picture goes on")
+
+    def test_squeue_tells_why_a_job_waits_in_the_format_of_the_manual(self):
+        manual = (bed.ROOT / "docs/slurm.md").read_text()
+        form = re.search(r'SQUEUE_FORMAT="(.*)"', manual)[1]
+        self.foreign("-N2", "-w", "n1,n2", "--gres=gpu:8")
+        job = self.submit("true", "--gres=gpu:h100:1", user=bed.NOBODY)
+        own = self.submit("true", "--gres=gpu:h100:1", "--comment=mine", user=bed.NOBODY)
+        for one in (job, own):
+            self.wait_comment(one, "Pending InsufficientResources")
+        shown = self.user("squeue", env={"SQUEUE_FORMAT": form}).out.splitlines()
+        line = [one for one in shown if one.split()[0] == str(job)][0]
+        self.assertRegex(line, r" PD .* cox: Pending InsufficientResources: \S+")
+        self.assertIn("cox: Pending", self.job(job)["Comment"])
+        self.assertEqual(self.job(own)["Comment"], "mine")
+
     def test_scancel_stops_the_task(self):
         job = self.submit(TRAP, "--gres=gpu:h100:1", user=bed.NOBODY)
         self.wait_task(job, "Running")
@@ -168,10 +258,64 @@ class Daemon(live.LiveTest):
         self.foreign("-N2", "-w", "n1,n2", "--gres=gpu:8")
         job = self.submit("true", "--gres=gpu:h100:1", user=bed.NOBODY)
         self.wait_comment(job, "Pending")
-        self.assertNotEqual(self.user("scontrol", "release", job).code, 0)
-        self.root("scontrol", "release", job)  # an administrator may, but it does not last
-        self.until(lambda: self.job(job)["Priority"] == "0", "it is held again")
-        self.assertEqual(self.job(job)["JobState"], "PENDING")
+        for user in (bed.NOBODY, None):  # it is held by nobody, so there is nothing to release
+            self.assertEqual(self.run_as(user, "scontrol", "release", job).code, 0)
+            self.assertEqual((self.job(job)["Priority"], self.job(job)["JobState"]), ("0", "PENDING"))
+
+    def test_a_held_job_waits_for_its_release_and_says_so(self):
+        reason = lambda job: self.user("squeue", "-h", "-j", job, "-o", "%r").out.strip()
+        held = "Pending Held: held by its user; `scontrol release {}` lets it wait its turn"
+        job = self.submit("sleep 600", "--gres=gpu:h100:1", "--hold", user=bed.NOBODY)
+        self.wait_comment(job, held.format(job))
+        self.assertEqual(reason(job), "JobHeldUser")
+        self.assertIn("held by its user", str(self.ask("explain", job=str(job))["result"]))
+        self.assertEqual(self.root("runuser", "-u", "daemon", "--", "scontrol", "release", job).code, 1)
+        self.assertEqual(self.user("scontrol", "release", job).code, 0)
+        self.wait_task(job, "Running")
+        done = self.user("scontrol", "hold", job)
+        self.assertIn("Job is no longer pending execution", done.err)
+        self.user("scancel", job)
+        self.wait_task(job, "Stopped")
+        # One that waits already; the room that comes is not for it.
+        blocker = self.submit("sleep 600", "--cox-node-in=n1", "--gres=gpu:h100:8")
+        self.wait_task(blocker, "Running")
+        for hold, user in (("hold", bed.NOBODY), ("uhold", bed.NOBODY), ("hold", None), ("uhold", None)):
+            with self.subTest(hold=hold, user=user):
+                job = self.submit("true", "--cox-node-in=n1", "--gres=gpu:h100:1", user=bed.NOBODY)
+                self.wait_comment(job, "Pending InsufficientResources")
+                self.assertEqual(reason(job), "JobHeldAdmin")
+                self.assertEqual(self.run_as(user, "scontrol", hold, job).code, 0)
+                self.wait_comment(job, held.format(job))
+                self.assertEqual(reason(job), "JobHeldUser")
+                self.assertEqual(self.run_as(user, "scontrol", "release", job).code, 0)
+                self.wait_comment(job, "Pending InsufficientResources")
+                self.assertEqual(reason(job), "JobHeldAdmin")
+                self.assertEqual(self.user("scontrol", "hold", job).code, 0)
+                self.wait_comment(job, held.format(job))
+        # Kept over a restart of the daemon; the room that comes is for others.
+        self.stop_daemon(signal.SIGKILL)
+        self.assertIn("Requested operation is presently disabled", self.user("scontrol", "release", job).err)
+        self.start_daemon()
+        self.root("scancel", blocker)
+        self.wait_task(self.submit("true", "--cox-node-in=n1", "--gres=gpu:h100:1"), "Succeeded")
+        self.assertEqual(self.task(job)["state"], "Pending")
+        self.user("scontrol", "release", job)
+        self.wait_task(job, "Succeeded")
+
+    def test_a_requeue_by_its_user_runs_it_again_and_is_no_failure(self):
+        job = self.submit("echo up; sleep 600", "--gres=gpu:h100:1", "--open-mode=append", user=bed.NOBODY)
+        for restarts in (1, 2):
+            self.wait_task(job, "Running")
+            self.until(lambda: self.output(job).count("up\n") == restarts, f"it runs for the time {restarts}")
+            self.assertEqual(self.user("scontrol", "requeue", job).code, 0)
+            self.until(lambda: self.task(job).get("attempt") == restarts, f"attempt {restarts}: {self.task(job)}")
+        task = self.wait_task(job, "Running")
+        self.assertEqual([one["reason"] for one in task["attempts"]], ["Requeued", "Requeued"])
+        self.assertEqual((task["retries_used"], task["infra_failures"]), (0, 0))
+        self.user("scontrol", "requeuehold", job)
+        self.wait_comment(job, "Pending Held")
+        self.user("scontrol", "release", job)
+        self.wait_task(job, "Running")
 
     def test_srun_and_salloc_wait_their_turn_and_get_the_same_environment(self):
         for command in (("srun",), ("salloc", "srun")):
@@ -191,18 +335,8 @@ class Daemon(live.LiveTest):
     # --- cox submit ---
 
     def test_a_job_of_cox_submit_runs_its_command_as_one_string(self):
-        text = """
-apiVersion: coxswain.io/v1alpha1
-kind: TrainingJob
-metadata: {generateName: one-}
-spec:
-  type: PyTorchJob
-  command: "echo \\"rank $RANK of $WORLD_SIZE\\" 'it''s' > out.$RANK\\nexit 0"
-  scheduling:
-    queue: train
-    flavors: [{name: h100.1g, count: 1}]
-  replicas: {workers: 1}
-""".replace("> out.$RANK", f"> {self.cwd}/one.$RANK")
+        command = r"""echo \"rank $RANK of $WORLD_SIZE\" 'it''s' > {}/one.$RANK\nexit 0"""
+        text = ONE.format(command=command.format(self.cwd), more="")
         reply = self.ask("submit", text=text, file="job.yaml")
         self.assertTrue(reply["ok"], reply)
         name = reply["result"]["name"]

@@ -15,6 +15,20 @@ AWAY = ("sbatch: cox: accepted and held: Coxswain's daemon did not answer within
         "the job is judged when it is back\n")
 
 
+# What is typed, and how the refusal shows it.
+NOT_HONOURED = {
+    "--nice=10": "--nice=10", "--nice=-10": "--nice=-10", "--priority=5": "--priority=5",
+    "--oversubscribe": "--oversubscribe", "--overcommit": "--overcommit=1", "--no-kill": "--no-kill", "--mem=0": "--mem=0",
+    "--mem-per-cpu=0": "--mem=0", "--mincpus=2": "--mincpus=2", "--ntasks-per-socket=1": "--ntasks-per-socket=1",
+    "--ntasks-per-core=1": "--ntasks-per-core=1", "--sockets-per-node=1": "--sockets-per-node=1",
+    "--cores-per-socket=2": "--cores-per-socket=2", "--threads-per-core=1": "--threads-per-core=1",
+    "--cpus-per-gpu=2": "--cpus-per-gpu=gres:gpu:2", "--mem-per-gpu=1G --gres=gpu:1": "--mem-per-gpu=gres:gpu:1024",
+    "--tmp=1G": "--tmp=1024", "--prefer=gpu": "--prefer=gpu", "--batch=gpu": "--batch=gpu",
+    "--contiguous": "--contiguous=1", "--switches=1": "--switches=1", "--spread-job": "--spread-job",
+    "--use-min-nodes": "--use-min-nodes", "--bb=x": "--bb=x",
+}
+
+
 class Submit(bed.BedTest):
     nodes = 2
 
@@ -47,17 +61,42 @@ class Submit(bed.BedTest):
             self.assertIn(f"{command[0]}: error: {text}\n", done.err)
         self.assertEqual(self.root("squeue", "-h").out.count("h900"), 0)
 
-    def test_arrays_het_jobs_holds_and_mixed_partitions_are_refused_in_words(self):
+    def test_arrays_het_jobs_and_mixed_partitions_are_refused_in_words(self):
         array = self.sbatch("-a", "1-3")
         self.assertIn("cox: job arrays are not supported in a managed partition", array.err)
         het = self.user("salloc", "-N1", ":", "-N1", "true")
         self.assertIn("cox: heterogeneous jobs are not supported in a managed partition", het.err)
         mixed = self.sbatch("-p", "train,foreign")
         self.assertIn("cox: a job may not name partitions of Coxswain together with others", mixed.err)
-        held = self.sbatch("--hold")
-        self.assertIn("cox: --hold is not supported in a managed partition", held.err)
-        self.assertTrue(array.code and het.code and mixed.code and held.code)
+        self.assertTrue(array.code and het.code and mixed.code)
         self.assertEqual(self.daemon.requests, [])
+
+    def test_what_nobody_would_honour_is_refused_by_name(self):
+        for option, shown in NOT_HONOURED.items():
+            with self.subTest(option):
+                done = self.sbatch(*option.split(), user=None)
+                self.assertNotEqual(done.code, 0)
+                self.assertIn(f"cox: {shown}: is not honoured in a managed partition; ", done.err)
+                self.assertNotIn("cox: ", self.sbatch("-p", "foreign", *option.split()).err)
+        self.assertEqual(self.daemon.requests, [])
+        done = self.user("srun", "--nice=3", "--contiguous", "true")
+        self.assertRegex(done.err, r"(?s)cox: --nice=3: is not.*\n.*cox: --contiguous=1: is not")
+
+    def test_what_slurm_honours_itself_passes(self):
+        for option in ("--time=5", "--chdir=/tmp", "--export=NONE", "--mail-type=END", "--comment=x", "--signal=USR1@60",
+                       "--gpu-bind=closest", "--mem-bind=local", "-mblock", "--open-mode=append", "--no-requeue",
+                       "--cpu-freq=high", "-n2", "--ntasks-per-node=2", "-c2", "--mem=100", "--mem-per-cpu=100",
+                       "--gres=gpu:1", "--gpus-per-node=1", "-wn1", "-xn2", "--delay-boot=1", "--input=/dev/null",
+                       "--nice=0", "--hold"):
+            self.assertEqual(self.sbatch(option).err, "", option)
+
+    def test_a_hold_is_accepted_and_marked(self):
+        done = self.sbatch("--hold")
+        self.assertEqual((done.code, done.err), (0, ""))
+        self.assertRegex(self.assert_held_and_marked(done.job)["AdminComment"], " queued held$")
+        self.daemon.stop()
+        done = self.sbatch("--hold", "--cox-workers=3")
+        self.assertRegex(self.job(done.job)["AdminComment"], r' wait held {"workers":"3"}$')
 
     def test_dependencies_and_begin_times_pass(self):
         first = self.sbatch()
@@ -197,11 +236,11 @@ class Modify(bed.BedTest):
 
     nodes = 2
 
-    REFUSED = ("Priority=100", "Priority=0", "Nice=10", "Partition=foreign", "NumNodes=1", "NumNodes=1-2",
+    REFUSED = ("Priority=100", "Nice=10", "Partition=foreign", "NumNodes=1", "NumNodes=1-2",
                "ReqNodeList=n1", "ExcNodeList=n1", "Features=gpu", "Requeue=0", "NumCPUs=1", "MinCPUsNode=2",
                "MinMemoryNode=100", "TresPerNode=gres:gpu:1", "Account=other", "QOS=high", "OverSubscribe=yes",
-               "Contiguous=1", "Licenses=a", "Reservation=r", "AdminComment=cox:mine")
-    ALLOWED = ("Comment=hello", "TimeLimit=5", "JobName=other", "MailUser=me", "StartTime=now+1hour")
+               "Contiguous=1", "StartTime=now+1hour", "Dependency=singleton", "Licenses=a", "Reservation=r", "AdminComment=cox:mine")
+    ALLOWED = ("Comment=hello", "TimeLimit=5", "JobName=other", "MailUser=me")
 
     def setUp(self):
         super().setUp()
@@ -211,12 +250,45 @@ class Modify(bed.BedTest):
     def update(self, job, change):
         return self.user("scontrol", "update", f"JobId={job}", change)
 
-    def test_a_user_cannot_release_hold_or_reprioritise_a_managed_job(self):
+    def test_a_hold_is_asked_about_and_left_to_the_daemon(self):
+        asked = []
         before = self.job(self.managed)
-        for verb in ("release", "hold", "uhold", "top"):
+        uuid = before["AdminComment"].split()[0].removeprefix("cox:")
+        uid = int(self.user("id", "-u").out)
+
+        def answer(request, code=None):
+            asked.append((request["op"], request["uuid"], request["uid"]))
+            return {"v": 1, "verdict": "refused", "code": code} if code else {"v": 1, "verdict": "done"}
+
+        self.daemon.change = answer
+        for verb, op in (("hold", "hold"), ("uhold", "hold"), ("release", "release")):
+            self.assertEqual(self.user("scontrol", verb, self.managed).code, 0)
+            self.assertEqual(asked.pop(), (op, uuid, uid))
+        for verb in ("hold", "release"):  # root's, too, except uhold, which says whose hold is meant
+            self.assertEqual(self.root("scontrol", verb, self.managed).code, 0)
+            self.assertEqual(asked.pop(), (verb, uuid, 0))
+        self.assertEqual(self.job(self.managed), before)
+        for code, text in (("started", "Job is no longer pending execution"), ("not_his", "Access/permission denied"),
+                           ("later", "Job can not be altered now, try again later")):
+            self.daemon.change = lambda request, code=code: answer(request, code)
+            done = self.user("scontrol", "hold", self.managed)
+            self.assertNotEqual(done.code, 0)
+            self.assertIn(text, done.err)
+        for reply in ({}, {"verdict": "maybe"}, [], {"verdict": "refused"}):
+            self.daemon.change = lambda request, reply=reply: reply
+            self.assertIn("Requested operation is presently disabled",
+                          self.user("scontrol", "hold", self.managed).err)
+
+    def test_a_user_cannot_release_hold_or_reprioritise_past_the_daemon(self):
+        before = self.job(self.managed)
+        for verb in ("release", "hold", "uhold"):
             done = self.user("scontrol", verb, self.managed)
             self.assertNotEqual(done.code, 0, verb)
-            self.assertIn("Access/permission denied", done.out + done.err)
+            self.assertIn("Requested operation is presently disabled", done.out + done.err)
+        done = self.user("scontrol", "top", self.managed)
+        self.assertNotEqual(done.code, 0)
+        self.assertIn("Access/permission denied", done.out + done.err)
+        self.assertIn("Requested operation is presently disabled", self.update(self.managed, "Priority=0").err)
         for change in self.REFUSED:
             done = self.update(self.managed, change)
             self.assertNotEqual(done.code, 0, change)

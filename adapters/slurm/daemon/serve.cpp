@@ -17,6 +17,7 @@
 #include "slurm/shared.hpp"
 #include "slurm/source.hpp"
 #include "slurm/submit_server.hpp"
+#include "slurm/unsupported.hpp"
 #include "spec/parse.hpp"
 #include "threads.hpp"
 
@@ -24,6 +25,20 @@ namespace cox::slurm {
 namespace {
 
 constexpr uint64_t kMostRecorded = uint64_t{1} << 30;
+
+std::string ChangeLine(const Question& question, SlurmSource& source) {
+  switch (source.Change(question.uuid, question.record.uid, question.op == "hold")) {
+    case MayChange::kStarted:
+      return RefusedLine("started");
+    case MayChange::kNotHis:
+      return RefusedLine("not_his");
+    case MayChange::kLater:
+      return RefusedLine("later");
+    case MayChange::kDone:
+      break;
+  }
+  return DoneLine();
+}
 
 // No answer ("") makes job_submit accept the job held; it is judged when it is seen in the queue.
 std::string AnswerLine(const std::string& line, const Shared& shared, SlurmSource& source,
@@ -37,6 +52,7 @@ std::string AnswerLine(const std::string& line, const Shared& shared, SlurmSourc
     source.Kick();
     return DoneLine();
   }
+  if (question->op == "hold" || question->op == "release") return ChangeLine(*question, source);
   const auto account = FindAccount(uid_t{question->record.uid});
   if (!account && account.error().code == Code::kNotFound)
     return RejectLine("cox: " + account.error().text);
@@ -125,6 +141,7 @@ Result<void> Serve(const Arguments& arguments, Loaded loaded, Log& log) {
     if (!fresh) return fresh.error();
     return std::move(fresh->config);
   };
+  parts.unsupported = Unsupported;
   parts.reloaded = [&shared, &source](const run::Config& config) {
     shared.Use(config.site);
     source.Kick();

@@ -13,6 +13,7 @@ void* slurm_xcalloc(size_t count, size_t size, bool clear, bool may_fail, const 
 namespace cox::slurm {
 namespace {
 
+constexpr const char* kUuidVariable = "COX_TASK_UUID";
 constexpr std::string_view kOptionPrefix = "_SLURM_SPANK_OPTION_cox_cox_";
 constexpr std::array<std::string_view, 5> kContext = {"X_USER_NAME", "X_ORG_NAME", "X_TENANT_ID",
                                                       "X_REGION", "X_CLUSTER"};
@@ -137,11 +138,17 @@ Request RequestOf(const job_desc_msg_t& job, const std::string& partition,
   return request;
 }
 
+std::string WithHold(const job_desc_msg_t& job, std::string admin_comment) {
+  if (job.priority == 0)
+    admin_comment.insert(std::min(admin_comment.find(" {"), admin_comment.size()), " held");
+  return admin_comment;
+}
+
 void MarkHeld(job_desc_msg_t& job, const std::string& uuid, const std::string& admin_comment) {
   job.priority = 0;
   job.requeue = 1;  // else slurmctld refuses the requeue-hold that retries and preemption are
   SetText(job.admin_comment, admin_comment);
-  Variables(job.spank_job_env, job.spank_job_env_size).Set("COX_TASK_UUID", uuid);
+  Variables(job.spank_job_env, job.spank_job_env_size).Set(kUuidVariable, uuid);
   if (!IsBatch(job)) return;  // slurmctld does not keep the environment of srun and salloc
   Variables environment(job.environment, job.env_size);
   // What the submitter had from a job around him is not of this one.
@@ -167,12 +174,45 @@ void Apply(const Reply& reply, job_desc_msg_t& job) {
   for (const auto& [name, value] : reply.environment_defaults) environment.Set(name, value, false);
 }
 
+std::string UuidOf(std::string_view admin_comment) {
+  if (!admin_comment.starts_with(kMark)) return {};
+  admin_comment.remove_prefix(kMark.size());
+  return std::string(admin_comment.substr(0, admin_comment.find(' ')));
+}
+
+std::string MarkedUuid(const job_desc_msg_t& job) {
+  const std::string start = std::string(kUuidVariable) + "=";
+  for (uint32_t i = 0; i < job.spank_job_env_size; ++i) {
+    const std::string_view text = job.spank_job_env[i];
+    if (text.starts_with(start)) return std::string(text.substr(start.size()));
+  }
+  return {};
+}
+
+Change ChangeOf(const job_desc_msg_t& update) {
+  if (update.priority != 0 && update.priority != INFINITE) return Change::kNone;
+  job_desc_msg_t rest = update;
+  TakeOver(rest);
+  if (TouchesManagedFields(rest)) return Change::kNone;
+  return update.priority == 0 ? Change::kHold : Change::kRelease;
+}
+
+bool SaysWhoseHold(const job_desc_msg_t& update) {
+  return update.alloc_sid == ALLOC_SID_ADMIN_HOLD || update.alloc_sid == ALLOC_SID_USER_HOLD;
+}
+
+void TakeOver(job_desc_msg_t& update) {
+  update.priority = NO_VAL;
+  update.alloc_sid = NO_VAL;
+}
+
 bool TouchesManagedFields(const job_desc_msg_t& update) {
   using Job = job_desc_msg_t;
   Job blank;
   slurm_init_job_desc_msg(&blank);
-  return AnyDiffers(update, blank, &Job::priority, &Job::nice, &Job::partition, &Job::account,
-                    &Job::qos, &Job::reservation, &Job::admin_comment, &Job::requeue) ||
+  return AnyDiffers(update, blank, &Job::priority, &Job::nice, &Job::begin_time, &Job::dependency,
+                    &Job::partition, &Job::account, &Job::qos, &Job::reservation,
+                    &Job::admin_comment, &Job::requeue) ||
          AnyDiffers(update, blank, &Job::min_nodes, &Job::max_nodes, &Job::req_nodes,
                     &Job::exc_nodes, &Job::features, &Job::cluster_features, &Job::batch_features,
                     &Job::prefer, &Job::contiguous, &Job::shared, &Job::req_switch,

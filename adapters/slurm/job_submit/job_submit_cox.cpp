@@ -11,11 +11,13 @@
 #include <uuid/uuid.h>
 
 #include <memory>
+#include <utility>
 
 #include "ask.hpp"
 #include "config.hpp"
 #include "job_description.hpp"
 #include "message.hpp"
+#include "not_honoured.hpp"
 
 struct job_record;  // Slurm's own; its layout is in no public header
 
@@ -77,7 +79,7 @@ class Plugin {
     }
     if (IsAdmin(uid) && Text(job.admin_comment).starts_with(kMark)) {
       const std::string comment = Text(job.admin_comment);
-      MarkHeld(job, comment.substr(kMark.size(), comment.find(' ') - kMark.size()), comment);
+      MarkHeld(job, UuidOf(comment), comment);
       return SLURM_SUCCESS;
     }
     if (Refusal no = NotYet(job, others); no.code != SLURM_SUCCESS) {
@@ -87,11 +89,16 @@ class Plugin {
     return Judge(job, partitions, message);
   }
 
-  int Modify(const job_desc_msg_t& update, job_record* record, uint32_t uid) {
-    if (IsAdmin(uid) || !TouchesManagedFields(update)) return SLURM_SUCCESS;
-    const bool managed = Count(PartitionsOf(record)).managed > 0;
+  int Modify(job_desc_msg_t& update, job_record* record, uint32_t uid) {
+    const Change change = ChangeOf(update);
+    if (IsAdmin(uid) ? change == Change::kNone || SaysWhoseHold(update)
+                     : !TouchesManagedFields(update))
+      return SLURM_SUCCESS;
+    const Known job = KnownOf(record);
+    const bool managed = Count(job.partitions).managed > 0;
     const bool enters = update.partition != nullptr && Count(update.partition).managed > 0;
     if (!managed && !enters) return SLURM_SUCCESS;
+    if (change != Change::kNone && managed) return HoldOrRelease(change, job.uuid, update, uid);
     slurm_info("job_submit/cox: uid %u may not change job %s: %s", uid, update.job_id_str,
                managed ? "Coxswain holds, ranks and places it"
                        : "jobs enter a managed partition by submission only");
@@ -124,10 +131,8 @@ class Plugin {
     if (job.het_job_offset != NO_VAL)
       return {ESLURM_NOT_SUPPORTED,
               "cox: heterogeneous jobs are not supported in a managed partition"};
-    if (job.priority == 0)
-      return {ESLURM_NOT_SUPPORTED,
-              "cox: --hold is not supported in a managed partition, where a job waits until "
-              "Coxswain starts it; submit it when it may start"};
+    if (std::string lines = NotHonoured(job); !lines.empty())
+      return {ESLURM_NOT_SUPPORTED, std::move(lines)};
     return {};
   }
 
@@ -144,7 +149,8 @@ class Plugin {
                outcome, static_cast<long long>(us.count()), reply ? "" : ": ",
                reply ? "" : reply.error().text.c_str());
     if (!reply) {
-      MarkHeld(job, uuid, std::string(kMark) + uuid + " wait " + OptionsJson(request));
+      MarkHeld(job, uuid,
+               WithHold(job, std::string(kMark) + uuid + " wait " + OptionsJson(request)));
       message = config_.errors.empty()
                     ? "cox: accepted and held: Coxswain's daemon did not answer within " +
                           std::to_string(config_.timeout.count()) +
@@ -155,22 +161,28 @@ class Plugin {
     }
     message = reply->text;
     if (!reply->accepted) return ESLURM_ACCOUNTING_POLICY;
-    MarkHeld(job, uuid, reply->admin_comment);
+    MarkHeld(job, uuid, WithHold(job, reply->admin_comment));
     Apply(*reply, job);
     return SLURM_SUCCESS;
   }
 
   Result<Reply> Question(const Request& request, steady_clock::time_point now) {
+    const auto line = AskDaemon(RequestLine(request), request.timeout, now);
+    if (!line) return line.error();
+    return ParseReply(*line, request.uuid);
+  }
+
+  Result<std::string> AskDaemon(const std::string& question, std::chrono::milliseconds timeout,
+                                steady_clock::time_point now) {
     if (!config_.errors.empty()) return FailedPrecondition(config_.errors.front());
     if (now < quiet_until_)
       return Unavailable("it did not answer a moment ago, not asked again yet");
-    auto line = Ask(config_.socket, RequestLine(request), request.timeout);
+    auto line = Ask(config_.socket, question, timeout);
     // Why: submissions wait for each other here. A daemon that hangs costs one of them the
     // time-out, not every one, and slurmctld less than a tenth of its time.
-    if (!line && steady_clock::now() - now >= config_.timeout)
-      quiet_until_ = steady_clock::now() + 10 * config_.timeout;
-    if (!line) return line.error();
-    return ParseReply(*line, request.uuid);
+    if (!line && steady_clock::now() - now >= timeout)
+      quiet_until_ = steady_clock::now() + 10 * timeout;
+    return line;
   }
 
   void RefreshConfig() {
@@ -192,11 +204,37 @@ class Plugin {
                config_.socket.c_str());
   }
 
+  // Done by the daemon, for which such a job waits (decision 0055). Without it an administrator
+  // still has slurmctld's own way; a user is told that it cannot be done now.
+  int HoldOrRelease(Change change, const std::string& uuid, job_desc_msg_t& update, uint32_t uid) {
+    RefreshConfig();
+    const char* op = change == Change::kHold ? "hold" : "release";
+    const auto reply = AskChange(ChangeLine(op, uuid, uid));
+    slurm_info("job_submit/cox: uid %u: %s task %s: %s", uid, op, uuid.c_str(),
+               reply ? reply->c_str() : reply.error().text.c_str());
+    if (!reply) return IsAdmin(uid) ? SLURM_SUCCESS : ESLURM_DISABLED;
+    if (*reply == "started") return ESLURM_JOB_NOT_PENDING;
+    if (*reply == "later") return ESLURM_TRANSITION_STATE_NO_UPDATE;
+    if (*reply != "done") return ESLURM_ACCESS_DENIED;
+    TakeOver(update);
+    return SLURM_SUCCESS;
+  }
+
+  Result<std::string> AskChange(const std::string& line) {
+    auto reply = AskDaemon(line, config_.timeout, steady_clock::now());
+    if (!reply) return reply;
+    return ParseChangeReply(*reply);
+  }
+
+  struct Known {
+    std::string partitions, uuid;
+  };
+
   // Through slurmctld's own copier, since a job record's layout is private to it.
-  static std::string PartitionsOf(job_record* record) {
+  static Known KnownOf(job_record* record) {
     job_desc_msg_t* copy = copy_job_record_to_job_desc(record);
     if (copy == nullptr) return {};
-    std::string partitions = Text(copy->partition);
+    Known known{Text(copy->partition), MarkedUuid(*copy)};
     if (copy->environment != nullptr) {  // one block; Slurm's free function takes it for many
       slurm_xfree_ptr(copy->environment[0]);
       slurm_xfree_ptr(copy->environment);
@@ -204,7 +242,7 @@ class Plugin {
       copy->env_size = 0;
     }
     slurm_free_job_desc_msg(copy);
-    return partitions;
+    return known;
   }
 
   std::string path_;

@@ -85,6 +85,22 @@ std::string RequestLine(const Request& request) {
                {"job", job}});
 }
 
+std::string ChangeLine(const std::string& op, const std::string& uuid, uint32_t uid) {
+  return Dump({{"v", 1}, {"op", op}, {"uuid", uuid}, {"uid", uid}});
+}
+
+Result<std::string> ParseChangeReply(const std::string& line) {
+  try {
+    const json reply = json::parse(line);
+    const auto verdict = reply.at("verdict").get<std::string>();
+    if (verdict == "done") return verdict;
+    if (verdict == "refused") return reply.at("code").get<std::string>();
+    return InvalidArgument("verdict must be done or refused");
+  } catch (const std::exception& wrong) {
+    return InvalidArgument(wrong.what());
+  }
+}
+
 Result<Reply> ParseReply(const std::string& line, const std::string& uuid) {
   try {
     return Read(json::parse(line), uuid);

@@ -36,6 +36,12 @@ struct Reply {
 
 std::string RequestLine(const Request& request);
 
+// `op` is hold or release; the task's uuid, and who asks.
+std::string ChangeLine(const std::string& op, const std::string& uuid, uint32_t uid);
+
+// "done", or why not: "started", "later", "not_his". The error: it is no such answer.
+Result<std::string> ParseChangeReply(const std::string& line);
+
 // "{...}" in one line, as it stands in the admin comment of a job that waits for the daemon.
 std::string OptionsJson(const Request& request);
 

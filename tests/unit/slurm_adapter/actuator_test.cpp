@@ -10,6 +10,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 class Rig {
  public:
@@ -207,10 +208,40 @@ TEST(Actuator, AnnotateShowsTheStateAndLeavesAnEndedJobAlone) {
   Rig rig;
   rig.slurm.Add(12, "cox:u-1 accepted {}");
   rig.Do(model::Annotate{"Pending", "InsufficientQuota", "8 of 8 used"});
-  EXPECT_EQ(rig.job().admin_comment, "cox:u-1 v4 Pending InsufficientQuota: 8 of 8 used");
+  EXPECT_EQ(rig.job().admin_comment, "cox:u-1 v4 Pending InsufficientQuota: 8 of 8 used {}");
+  EXPECT_EQ(rig.job().comment, "cox: Pending InsufficientQuota: 8 of 8 used");
+  rig.job().comment = "my own";
+  rig.Do(model::Annotate{"Pending", "NoQuota", ""});
+  EXPECT_EQ(rig.job().comment, "my own");
   rig.job().state = JobState::kComplete;
   EXPECT_FALSE(rig.Do(model::Annotate{"Succeeded", "Completed", ""}).at(0).error);
   EXPECT_THAT(rig.job().admin_comment, HasSubstr("Pending"));
+}
+
+TEST(Actuator, TheFirstAnnotationMakesTheHoldOfASubmissionOurs) {
+  Rig rig;
+  rig.slurm.Add(12, "cox:u-1 accepted {}").user_hold = true;
+  rig.Do(model::Annotate{"Pending", "Queued", ""});
+  EXPECT_FALSE(rig.job().user_hold);
+  rig.job().user_hold = true;  // by a person, since
+  rig.Do(model::Annotate{"Pending", "Held", ""});
+  EXPECT_TRUE(rig.job().user_hold);
+  rig.job().admin_comment = "cox:u-1 accepted held {}";  // sbatch --hold
+  rig.Do(model::Annotate{"Pending", "Queued", ""});
+  EXPECT_TRUE(rig.job().user_hold);
+}
+
+TEST(Actuator, WhatAPersonHoldsIsNotPlacedAndStaysHis) {
+  Rig rig;
+  rig.slurm.starts = false;
+  rig.slurm.Add(12).user_hold = true;
+  const auto answer = rig.Do(PlaceOn({"n1"})).at(0);
+  ASSERT_TRUE(answer.error);
+  EXPECT_EQ(answer.error->code, Code::kConflict);
+  EXPECT_THAT(answer.error->text, HasSubstr("held by its user"));
+  EXPECT_THAT(rig.slurm.log, IsEmpty());
+  rig.Do(model::Kill{});
+  EXPECT_TRUE(rig.job().user_hold);
 }
 
 TEST(Actuator, AJobThatWaitedForTheDaemonGetsItsContextAtPlacement) {

@@ -73,15 +73,19 @@ class FakeSlurm final : public Api {
   Result<bool> HasSteps(uint32_t) override { return steps; }
 
   Result<void> Update(uint32_t id, const JobUpdate& update) override {
+    if (away) return Unavailable("slurmctld is away");
     JobRecord& job = jobs[id];
     if (update.required_nodes) job.required_nodes = ExpandNodes(*update.required_nodes);
     if (update.gres_per_node) job.gres_per_node = *update.gres_per_node;
     if (update.admin_comment) job.admin_comment = *update.admin_comment;
+    if (update.comment) job.comment = *update.comment;
     if (update.partition) job.partition = *update.partition;
     if (update.cpus) job.cpus = *update.cpus;
-    if (update.hold) job.priority = 0;
+    if (update.hold || update.user_hold) job.priority = 0;
+    if (update.hold || update.user_hold || update.release) job.user_hold = update.user_hold;
     if (update.release) job.priority = 4294901700;
     if (update.hold) log.push_back("hold");
+    if (update.user_hold) log.push_back("user hold");
     if (update.release) log.push_back("release");
     return {};
   }
@@ -97,6 +101,7 @@ class FakeSlurm final : public Api {
     job.state = JobState::kPending;
     job.nodes.clear();
     job.priority = 0;
+    job.user_hold = true;
     ++job.restarts;
     return {};
   }

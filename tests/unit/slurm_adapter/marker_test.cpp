@@ -35,7 +35,7 @@ TEST(Marker, TheStateReplacesTheOptionsAndKeepsTheWords) {
   const auto marker = ParseMarker(AcceptedComment("u-1", {"X_USER_NAME=ann"}, "{}"));
   const std::string text =
       StateComment(*marker, 7, {"Pending", "InsufficientQuota", "8 of 8\nused"});
-  EXPECT_EQ(text, "cox:u-1 X_USER_NAME=ann v7 Pending InsufficientQuota: 8 of 8 used");
+  EXPECT_EQ(text, "cox:u-1 X_USER_NAME=ann v7 Pending InsufficientQuota: 8 of 8 used {}");
   const auto again = ParseMarker(text);
   ASSERT_TRUE(again);
   EXPECT_EQ(again->kind, Marker::Kind::kTaken);
@@ -49,6 +49,31 @@ TEST(Marker, WaitIsRememberedOverAnnotations) {
   ASSERT_TRUE(again);
   EXPECT_EQ(again->kind, Marker::Kind::kTaken);
   EXPECT_THAT(again->words, ElementsAre("wait"));
+}
+
+TEST(Marker, AHoldAtSubmissionIsTheUsersUntilTheJobIsTakenUp) {
+  for (const char* text : {"cox:u-1 accepted held {}", "cox:u-1 X_REGION=r wait held {}"}) {
+    const auto marker = ParseMarker(text);
+    ASSERT_TRUE(marker);
+    EXPECT_TRUE(marker->held);
+    EXPECT_EQ(marker->options, "{}");
+    EXPECT_EQ(StateComment(*marker, 1, {"Pending", "Held", ""}).find(" held"), std::string::npos);
+  }
+  EXPECT_FALSE(ParseMarker("cox:u-1 accepted {}")->held);
+  EXPECT_EQ(ParseMarker("cox:u-1 created")->kind, Marker::Kind::kCreated);
+}
+
+TEST(Marker, TheOptionsStayReadableBehindTheState) {
+  Marker marker = *ParseMarker(R"(cox:u-1 accepted {"label":"a b"})");
+  for (uint64_t version = 1; version < 3; ++version) {
+    const auto taken = ParseMarker(
+        StateComment(marker, version, {"Pending", "NodePolicy", "node n1: reason {odd} {"}));
+    ASSERT_TRUE(taken);
+    EXPECT_EQ(taken->kind, Marker::Kind::kTaken);
+    EXPECT_EQ(taken->options, R"({"label":"a\u0020b"})");
+    marker = *taken;
+  }
+  EXPECT_EQ(ParseMarker(CreatedComment("u-1", "{}"))->options, "{}");
 }
 
 // S53: the text must be found as it is.

@@ -89,6 +89,52 @@ TEST(NativeJob, ATypeInGresAndAnotherInTheFlavorsContradict) {
               HasSubstr("flavor a100.2g has GPUs of type a100"));
 }
 
+TEST(NativeJob, SlurmsOptionsMayAskForNoMoreThanTheNamedFlavorBrings) {
+  const Options options = {{"flavors", "h100.1g:8"}};  // 8 x (8 CPUs, 64 GiB)
+  JobRecord record = Record();
+  record.cpus_per_task = 64;
+  record.mem_per_node_mib = int64_t{512} * 1024;
+  Read(record, options);
+  record.cpus_per_task = 65;
+  record.mem_per_node_mib += 1;
+  record.gres_per_node = "gres:gpu:h100:4";
+  const std::string text = Refusal(record, options);
+  EXPECT_THAT(text, HasSubstr("--cpus-per-task=65 for 1 tasks a node: more than h100.1g:8 brings, "
+                              "64 CPUs"));
+  EXPECT_THAT(text, HasSubstr("--mem=524289M a node: more than h100.1g:8 brings, 524288M"));
+  EXPECT_THAT(text, HasSubstr("--gres=gpu:4: h100.1g:8 brings 8 GPUs"));
+  record = Record();
+  record.tasks_per_node = 8;
+  record.cpus_per_task = 8;
+  record.mem_per_cpu_mib = 8192;
+  Read(record, options);
+  record.mem_per_cpu_mib = 8193;
+  EXPECT_THAT(Refusal(record, options), HasSubstr("--mem="));
+}
+
+TEST(NativeJob, WhatIsNoGpuOrNotPerNodeIsRefused) {
+  JobRecord record = Record();
+  record.gres_per_node = "gres:gpu:h100:8,gres:nvme:1";
+  EXPECT_THAT(Refusal(record), HasSubstr("--gres=nvme:1: only GPUs are given here"));
+  record = Record();
+  record.gres_elsewhere = "gres:nvme:2";
+  EXPECT_THAT(Refusal(record), HasSubstr("gres:nvme:2: GPUs are given per node"));
+}
+
+TEST(NativeJob, TasksAreTheSameOnEveryNode) {
+  JobRecord record = Record();  // two nodes
+  record.tasks = 7;
+  EXPECT_THAT(Refusal(record), HasSubstr("--ntasks=7: 2 nodes cannot have the same number"));
+  record.tasks = 4;
+  record.tasks_per_node = 4;
+  EXPECT_THAT(Refusal(record), HasSubstr("2 nodes would have 8 tasks; leave out --ntasks"));
+  record.tasks = 8;
+  Read(record);
+  record.min_nodes = 1;  // as sbatch counts them before --cox-workers
+  record.tasks = 4;
+  EXPECT_EQ(Read(record, {{"workers", "1"}}).workers, 1);
+}
+
 TEST(NativeJob, EachOptionReachesItsField) {
   const auto job = Read(Record(), {{"type", "ray"},
                                    {"project", "vision"},
@@ -134,6 +180,24 @@ TEST(NativeJob, EachOptionReachesItsField) {
   EXPECT_TRUE(job.failure_policy.enabled);
   EXPECT_EQ(job.failure_policy.policy, spec::FailurePolicyKind::kOnInfraFailure);
   EXPECT_EQ(job.failure_policy.hang_detection.log_silence_seconds, 900);
+}
+
+TEST(NativeJob, ItsOptionsMakeTheSameJobAgain) {
+  JobRecord bare;
+  bare.partition = "train";
+  bare.min_nodes = 2;
+  for (const Options& options :
+       {Options{{"guarantee", "true"}, {"priority", "high"}, {"max-retries", "5"}},
+        Options{{"capacity-type", "idle"}, {"idle-stability", "high"}, {"grace", "7"}},
+        Options{{"accept-idle", "true"},
+                {"prefer-idle", "true"},
+                {"node-not-in", "n[1-2]"},
+                {"node-ttl", "600"},
+                {"project", "nlp"}}}) {
+    const Options complete = OptionsOf(Read(Record(), options));
+    for (const auto& [key, value] : options) EXPECT_EQ(complete.at(key), value) << key;
+    EXPECT_EQ(OptionsOf(Read(bare, complete)), complete);
+  }
 }
 
 TEST(NativeJob, AGuaranteeIsWrittenDownAsOne) {

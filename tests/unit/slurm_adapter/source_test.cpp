@@ -83,6 +83,26 @@ TEST(Source, AnAcceptedJobIsASubmissionUntilItIsTakenUp) {
   EXPECT_EQ(baseline.attempts.size(), 1U);
 }
 
+TEST(Source, ATakenJobIsOfferedOnceMoreToALoopThatMayHaveLostIt) {
+  SourceRig rig;
+  JobRecord& job =
+      rig.slurm.Add(12, R"(cox:u-1 v9 Running Started {"flavors":"h100.1g:4","priority":"low"})");
+  job.state = JobState::kRunning;
+  job.required_nodes = job.nodes = {"n1"};
+  job.gres_per_node = "gres:gpu:8";
+  rig.slurm.Add(13, "cox:u-2 v9 Failed ExitCode {}").state = JobState::kFailed;
+  rig.slurm.Add(14, "cox:u-3 v1 Pending Queued {\"priority\":\"top\"}");  // not refused for that
+  const auto baseline = rig.Look();
+  ASSERT_EQ(baseline.submissions.size(), 1U);
+  const auto& again = baseline.submissions[0];
+  EXPECT_EQ(again.root_uuid, "u-1");
+  EXPECT_EQ(again.job->scheduling.priority, spec::Priority::kLow);
+  EXPECT_EQ(again.job->scheduling.flavors[0].count, 4);
+  EXPECT_FALSE(again.job->scheduling.node_policy);
+  EXPECT_EQ(baseline.attempts.size(), 3U);
+  EXPECT_THAT(rig.Look().submissions, IsEmpty());
+}
+
 TEST(Source, OptionsThatCannotBeReadAreARefusalInWords) {
   SourceRig rig;
   rig.slurm.Add(12, R"(cox:u-1 wait {"priority":"top"})").gres_per_node = "gres:gpu:1";
@@ -158,6 +178,63 @@ TEST(Regress, ANodeIsLookedAtAfterTheJobThatItTookDown) {
   EXPECT_EQ(observed[0].attempt.exit->node, "n1");
 }
 
+// A running job on n1 that Slurm puts back while `before` and `after` change the world.
+model::Observation PutBack(SourceRig& rig, bool by_degrees = false) {
+  JobRecord& job = rig.slurm.Add(12);
+  job.state = JobState::kRunning;
+  job.nodes = {"n1"};
+  job.start_s = ToSeconds(rig.clock.now);
+  rig.Look();
+  job.state = JobState::kPending;
+  job.completing = by_degrees;
+  job.restarts = 1;
+  if (by_degrees) {
+    const auto leaving = rig.Look().attempts.at(0);
+    EXPECT_EQ(leaving.phase, Phase::kLeaving);
+    EXPECT_EQ(leaving.attempt, 0) << "it is the old attempt whose processes are there";
+    job.completing = false;
+  }
+  job.nodes.clear();
+  rig.Look();
+  const auto observed = rig.deltas.Of<model::Observed>();
+  EXPECT_EQ(observed.size(), 1U);
+  return observed.empty() ? model::Observation() : observed[0].attempt;
+}
+
+TEST(Source, ARequeueOnSoundNodesWasAskedForByAPerson) {
+  for (const bool by_degrees : {false, true}) {
+    SourceRig rig;
+    const auto ended = PutBack(rig, by_degrees);
+    EXPECT_EQ(ended.requeued, "put back into the queue by command (scontrol requeue)");
+    EXPECT_EQ(ended.phase, Phase::kEnded);
+    EXPECT_EQ(ended.attempt, 0);
+  }
+}
+
+TEST(Source, ARequeueAfterTroubleOnANodeOrAFailedLaunchIsNoPersons) {
+  SourceRig rebooted;
+  rebooted.slurm.nodes[0].boot_s = ToSeconds(rebooted.clock.now) + 1;
+  EXPECT_EQ(PutBack(rebooted).requeued, "");
+  SourceRig restarted;
+  restarted.slurm.nodes[0].slurmd_start_s = ToSeconds(restarted.clock.now) + 1;
+  EXPECT_EQ(PutBack(restarted).exit->node, "n1");
+  SourceRig refused;
+  refused.slurm.Add(12).reason = "JobHeldUser: launch failed requeued held";
+  EXPECT_EQ(PutBack(refused).requeued, "");
+  SourceRig back;  // it was down for a moment, and is fine again
+  back.slurm.Add(12).state = JobState::kRunning;
+  back.slurm.jobs[12].nodes = {"n1"};
+  back.Look();
+  back.slurm.nodes[0].state = NodeRecord::State::kDown;
+  back.Look();
+  back.slurm.nodes[0].state = NodeRecord::State::kIdle;
+  back.slurm.jobs[12].state = JobState::kPending;
+  back.slurm.jobs[12].restarts = 1;
+  back.Look();
+  ASSERT_EQ(back.deltas.Of<model::Observed>().size(), 1U);
+  EXPECT_EQ(back.deltas.Of<model::Observed>()[0].attempt.requeued, "");
+}
+
 TEST(Source, ARequeuedJobThatIsStillLeavingIsNoSuccess) {
   SourceRig rig;
   rig.slurm.Add(12).state = JobState::kRunning;
@@ -169,6 +246,42 @@ TEST(Source, ARequeuedJobThatIsStillLeavingIsNoSuccess) {
   EXPECT_EQ(baseline.attempts.at(0).phase, Phase::kLeaving);
   ASSERT_TRUE(baseline.attempts.at(0).exit);
   EXPECT_EQ(baseline.attempts.at(0).exit->cause, model::Cause::kNode);
+}
+
+TEST(Source, AHoldIsDoneAtTheNextLookForWhoOwnsTheWaitingJob) {
+  SourceRig rig;
+  rig.slurm.Add(12).uid = 7;
+  EXPECT_EQ(rig.source.Change("u-1", 7, true), MayChange::kLater);  // not seen yet
+  rig.Look();
+  EXPECT_EQ(rig.source.Change("u-1", 8, true), MayChange::kNotHis);
+  EXPECT_EQ(rig.source.Change("u-1", 7, true), MayChange::kDone);
+  EXPECT_NE(rig.Look().attempts.at(0).held, "");
+  EXPECT_EQ(rig.source.Change("u-1", 0, false), MayChange::kDone);
+  EXPECT_EQ(rig.Look().attempts.at(0).held, "");
+  EXPECT_THAT(rig.slurm.log, ElementsAre("user hold", "hold"));
+  rig.slurm.jobs[12].state = JobState::kRunning;
+  rig.Look();
+  EXPECT_EQ(rig.source.Change("u-1", 7, true), MayChange::kStarted);
+}
+
+TEST(Source, AHoldOutlastsASlurmctldThatIsAway) {
+  SourceRig rig;
+  rig.slurm.Add(12).uid = 7;
+  rig.Look();
+  EXPECT_EQ(rig.source.Change("u-1", 7, true), MayChange::kDone);
+  rig.slurm.away = true;
+  EXPECT_FALSE(rig.source.Look(rig.deltas));
+  rig.slurm.away = false;
+  EXPECT_NE(rig.Look().attempts.at(0).held, "");
+}
+
+TEST(Source, WhatTheActuatorRequeuesIsHeldByNobody) {
+  SourceRig rig;
+  rig.slurm.Add(12).user_hold = true;
+  rig.shared.BeginRequeue(12);
+  EXPECT_EQ(rig.Look().attempts.at(0).held, "");
+  rig.shared.EndRequeue(12);
+  EXPECT_NE(rig.Look().attempts.at(0).held, "");
 }
 
 TEST(Source, OurOwnRequeueIsNoNodeFailure) {

@@ -1,5 +1,6 @@
 #include "slurm/submit_server.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -97,6 +98,19 @@ TEST(SubmitServer, ASocketOfADeadDaemonIsReplacedALivingOneIsNot) {
   ASSERT_EQ(stat(place.socket().c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0600U);
   EXPECT_FALSE(SubmitServer::Start({place.socket(), {}, &log}));
+}
+
+TEST(SubmitServer, WhatStandsAtItsPathIsNotTakenAwayUnlessItIsADeadDaemonsSocket) {
+  const Place place;
+  Log log("test", Log::Level::kError);
+  const int file = open(place.socket().c_str(), O_CREAT | O_WRONLY, 0600);
+  ASSERT_GE(file, 0);
+  close(file);
+  const auto server = SubmitServer::Start({place.socket(), {}, &log});
+  ASSERT_FALSE(server);
+  EXPECT_NE(server.error().text.find("exists and is no socket; remove it or name another path"),
+            std::string::npos);
+  EXPECT_EQ(access(place.socket().c_str(), F_OK), 0);
 }
 
 TEST(SubmitServer, APathThatIsTooLongIsNamed) {

@@ -31,6 +31,44 @@ model::Placement PlacementOn(const std::vector<std::string>& nodes, Resources ea
   return placement;
 }
 
+TEST(Translate, AHoldIsAPersonsOnlyWhereSlurmSaysSoOfAJobThatWaits) {
+  JobRecord record;
+  record.id = 12;
+  record.admin_comment = "cox:u-1 v1 Pending Queued";
+  EXPECT_EQ(ObservationOf(record, "u-1").held, "");
+  record.user_hold = true;
+  EXPECT_EQ(ObservationOf(record, "u-1").held,
+            "held by its user; `scontrol release 12` lets it wait its turn");
+  record.admin_comment = "cox:u-1 accepted held {}";
+  EXPECT_NE(ObservationOf(record, "u-1").held, "");
+  // slurmctld's word for what job_submit holds at submission; nobody has asked for it.
+  for (const char* ours : {"cox:u-1 accepted {}", "cox:u-1 wait {}", "cox:u-1 created"}) {
+    record.admin_comment = ours;
+    EXPECT_EQ(ObservationOf(record, "u-1").held, "") << ours;
+  }
+  record.admin_comment = "cox:u-1 v1 Running Started";
+  record.state = JobState::kRunning;
+  EXPECT_EQ(ObservationOf(record, "u-1").held, "");
+}
+
+TEST(Translate, AScriptThatWasNeverRunSaysWhyInsteadOfASignal) {
+  JobRecord record;
+  record.user = "ann";
+  record.state = JobState::kFailed;
+  record.launch_error = "Slurmd could not fork job";
+  auto exit = ObservationOf(record, "u-1").exit;
+  ASSERT_TRUE(exit);
+  EXPECT_EQ(exit->cause, model::Cause::kLaunch);
+  EXPECT_EQ(exit->detail, "the batch script was not run: Slurmd could not fork job");
+  record.output_failed = true;
+  record.output = "/root/x.out";
+  exit = ObservationOf(record, "u-1").exit;
+  EXPECT_EQ(exit->cause, model::Cause::kSetup);  // S111: a retry cannot cure it
+  EXPECT_NE(exit->detail.find("its output file /root/x.out cannot be opened there by ann"),
+            std::string::npos);
+  EXPECT_EQ(exit->signal, 0);
+}
+
 TEST(Translate, APendingJobIsHeldExactlyWhenItsPriorityIsZero) {
   JobRecord record = Job(JobState::kPending);
   EXPECT_EQ(ObservationOf(record, "u").phase, Phase::kHeld);
@@ -204,7 +242,7 @@ TEST(Translate, ACreatedJobHasTheSizeOfItsFirstCandidate) {
   EXPECT_EQ(job.cpus_per_node, 16);
   EXPECT_EQ(job.gpus_per_node, 2);
   EXPECT_EQ(job.time_limit_min, 2);
-  EXPECT_EQ(job.admin_comment, "cox:u-9 created");
+  EXPECT_THAT(job.admin_comment, ::testing::StartsWith("cox:u-9 created {\"capacity-type\":"));
   EXPECT_THAT(job.env, ::testing::Contains(std::pair<std::string, std::string>("LR", "1,2\n3")));
 }
 

@@ -117,5 +117,14 @@ TEST(SubmitMessage, AReplyThatBreaksARuleCountsAsNone) {
   }
 }
 
+TEST(Message, AHoldIsAskedInOneLineAndAnsweredInOneWord) {
+  EXPECT_EQ(ChangeLine("hold", "u-1", 7), R"({"op":"hold","uid":7,"uuid":"u-1","v":1})");
+  EXPECT_EQ(*ParseChangeReply(R"({"v":1,"verdict":"done"})"), "done");
+  EXPECT_EQ(*ParseChangeReply(R"({"verdict":"refused","code":"started"})"), "started");
+  for (const char* bad :
+       {"", "[]", "{}", R"({"verdict":"refused"})", R"({"verdict":1})", R"({"verdict":"accept"})"})
+    EXPECT_FALSE(ParseChangeReply(bad)) << bad;
+}
+
 }  // namespace
 }  // namespace cox::slurm
