@@ -66,7 +66,7 @@ Resources UsageOf(const job_info_t& job, size_t i, const JobRecord& record) {
 
 // Slurm's "not set" and "infinite" are the two largest values of each type.
 template <class T>
-int64_t Known(T value) {
+int64_t OrZero(T value) {
   return value >= static_cast<T>(-2) ? 0 : static_cast<int64_t>(value);
 }
 
@@ -98,11 +98,11 @@ void ReadLaunchError(const job_info_t& job, JobRecord& record) {
 
 void ReadRequest(const job_info_t& job, JobRecord& record) {
   record.min_nodes = job.num_nodes;
-  record.max_nodes = Known(job.max_nodes);
-  record.tasks = Known(job.num_tasks);
-  record.tasks_per_node = Known(job.ntasks_per_node);
-  record.cpus_per_task = Known(job.cpus_per_task);
-  record.cpus = Known(job.num_cpus);
+  record.max_nodes = OrZero(job.max_nodes);
+  record.tasks = OrZero(job.num_tasks);
+  record.tasks_per_node = OrZero(job.ntasks_per_node);
+  record.cpus_per_task = OrZero(job.cpus_per_task);
+  record.cpus = OrZero(job.num_cpus);
   if (job.pn_min_memory != NO_VAL64) {
     const auto mib = static_cast<int64_t>(job.pn_min_memory & ~MEM_PER_CPU);
     ((job.pn_min_memory & MEM_PER_CPU) != 0 ? record.mem_per_cpu_mib : record.mem_per_node_mib) =
