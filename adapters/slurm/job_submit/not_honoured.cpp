@@ -8,7 +8,7 @@ namespace {
 using Job = job_desc_msg_t;
 
 // The value as the user may have written it; "" = he has not asked.
-using Read = std::string (*)(const Job& job);
+using ReadOption = std::string (*)(const Job& job);
 
 template <char* Job::*field>
 std::string TextOf(const Job& job) {
@@ -66,7 +66,7 @@ constexpr const char* kNever = "no managed job has it; leave it out";
 
 const struct {
   const char* option;
-  Read value;
+  ReadOption value;
   const char* instead;
 } kTable[] = {
     {"--priority", PositiveOf<&Job::priority>, kRank},

@@ -6,12 +6,6 @@
 namespace cox::cli {
 namespace {
 
-std::string Joined(const Value& list) {
-  std::string out;
-  for (const Value& item : list.rows()) out += (out.empty() ? "" : ",") + item.text();
-  return out;
-}
-
 // 1000 is one; fractions are shown as they are.
 std::string Milli(const Value& amount) {
   const int64_t milli = amount.number();
@@ -54,7 +48,7 @@ std::string QuotaText(const Value& rows) {
 std::string PoolText(const Value& result) {
   std::string out = "as of " + When(FromNanos(result["at"].number())) + ", not reserved\n";
   for (const Value& pool : result["pools"].rows()) {
-    out += "\n" + pool["name"].text() + " (nodes " + Joined(pool["nodes"]) + ")\n";
+    out += "\n" + pool["name"].text() + " (nodes " + CommaList(pool["nodes"]) + ")\n";
     Table table({"FLAVOR", ">TOTAL", ">USED", ">FREE", ">NOT READY", "FRAGMENTS"});
     for (const Value& flavor : pool["flavors"].rows()) {
       table.Row({flavor["name"].text(), flavor["total"].text(), flavor["used"].text(),
@@ -77,7 +71,8 @@ std::string FlavorsText(const Value& result) {
   for (const Value& f : result["flavors"].rows()) {
     table.Row({f["name"].text(), f["class"].text(), f["gpu_type"].text(),
                Milli(f["unit"]["gpu_milli"]), Milli(f["unit"]["cpu_milli"]),
-               Memory(f["unit"]["mem_mib"]), f["rdma"].truth() ? "yes" : "no", Joined(f["pools"])});
+               Memory(f["unit"]["mem_mib"]), f["rdma"].truth() ? "yes" : "no",
+               CommaList(f["pools"])});
   }
   if (!table.empty()) return table.Text(false);
   return "nothing available" +
@@ -91,7 +86,7 @@ std::string NodesText(const Value& nodes, bool colour) {
     table.Row({node["name"].text(), ready ? "ready" : "not ready", node["gpu_type"].text(),
                Milli(node["capacity"]["gpu_milli"]), Milli(node["free"]["gpu_milli"]),
                Milli(node["capacity"]["cpu_milli"]), Memory(node["capacity"]["mem_mib"]),
-               Joined(node["pools"]), node["not_ready_reason"].text()},
+               CommaList(node["pools"]), node["not_ready_reason"].text()},
               ready ? Tint::kNone : Tint::kBad);
   }
   return table.empty() ? "no nodes\n" : table.Text(colour);
@@ -102,7 +97,7 @@ std::string PoliciesText(const Value& policies, TimePoint now) {
   for (const Value& p : policies.rows()) {
     const TimePoint end = FromNanos(p["expires_at"].number());
     table.Row({p["id"].text(), p["tenant_scope"].truth() ? "tenant" : "user", p["subject"].text(),
-               p["type"].text(), Joined(p["node_names"]), When(end),
+               p["type"].text(), CommaList(p["node_names"]), When(end),
                end > now ? Span(end - now) : "expired", p["reason"].text()});
   }
   return table.empty() ? "no node policies\n" : table.Text(false);

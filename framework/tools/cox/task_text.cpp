@@ -33,12 +33,6 @@ Tint TintOf(const std::string& state) {
   return state == "Pending" ? Tint::kNone : Tint::kWarn;
 }
 
-std::string Joined(const Value& list) {
-  std::string out;
-  for (const Value& item : list.rows()) out += (out.empty() ? "" : ",") + item.text();
-  return out;
-}
-
 std::string Pairs(const Value& object) {
   std::string out;
   for (const auto& [key, value] : object.fields()) {
@@ -154,7 +148,7 @@ std::string AttemptsText(const Value& attempts, const std::string& zone) {
     const Value& exit = a["exit"];
     const std::string code =
         exit["signal"].number() != 0 ? "signal " + exit["signal"].text() : exit["exit_code"].text();
-    table.Row({a["index"].text(), Stamp(a["ended_at"], zone), Joined(a["nodes"]), code,
+    table.Row({a["index"].text(), Stamp(a["ended_at"], zone), CommaList(a["nodes"]), code,
                a["failure_class"].text(), a["reason"].text(), a["action"].text(),
                a["text"].text()});
   }

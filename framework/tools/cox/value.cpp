@@ -194,4 +194,10 @@ void Value::WriteYaml(std::string& out, int depth) const {
   }
 }
 
+std::string CommaList(const Value& list) {
+  std::string out;
+  for (const Value& item : list.rows()) out += (out.empty() ? "" : ",") + item.text();
+  return out;
+}
+
 }  // namespace cox::cli

@@ -53,4 +53,7 @@ class Value {
   std::variant<std::monostate, bool, int64_t, double, std::string, List, Fields> data_;
 };
 
+// "a,b": the scalars of a list.
+std::string CommaList(const Value& list);
+
 }  // namespace cox::cli

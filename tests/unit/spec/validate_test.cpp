@@ -19,7 +19,7 @@ using testing::IsEmpty;
 
 const TimePoint kNow = FromSeconds(1'800'000'000);
 
-Changes MountAt(const std::string& path) {
+Changes VolumeAt(const std::string& path) {
   return {{"/spec/volumeMounts", {{{"volume", "vol-a"}, {"mountPath", path}}}}};
 }
 
@@ -65,18 +65,18 @@ TEST(Rules, S6_AZoneIsOneThatTheSiteKnowsWhereItKnowsAny) {
 }
 
 TEST(Rules, S21_AMountOnUsrIsWarnedOf) {
-  EXPECT_THAT(Warnings(MountAt("/usr/")),
+  EXPECT_THAT(Warnings(VolumeAt("/usr/")),
               ElementsAre("spec.volumeMounts[0].mountPath: MountPathShadowsImage: \"/usr\" hides a "
                           "part of the image; better use a directory of its own below /volume or "
                           "/mnt (S21)"));
 }
 
 TEST(Rules, S21_AMountInsideOfOptIsWarnedOf) {
-  EXPECT_EQ(Warnings(MountAt("/opt/conda")).size(), 1u);
+  EXPECT_EQ(Warnings(VolumeAt("/opt/conda")).size(), 1u);
 }
 
 TEST(Rules, S21_ANameThatOnlyBeginsAlikeIsNot) {
-  EXPECT_THAT(Warnings(MountAt("/optional")), IsEmpty());
+  EXPECT_THAT(Warnings(VolumeAt("/optional")), IsEmpty());
 }
 
 TEST(Rules, D3_AGuaranteeOnSpotIsWarnedOf) {

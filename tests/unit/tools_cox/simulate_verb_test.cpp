@@ -19,7 +19,7 @@ const std::string kTrace =
     "2017-10-09 00:00:01,50,16,b\n"
     "2017-10-09 00:00:02,90,8,b\n";
 
-std::vector<std::string> Words(std::vector<std::string> more) {
+std::vector<std::string> Simulate(std::vector<std::string> more) {
   std::vector<std::string> words = {"simulate", "t.csv", "--plugin-dir", COX_PLUGIN_DIR};
   words.insert(words.end(), more.begin(), more.end());
   return words;
@@ -32,7 +32,8 @@ TEST(Simulate, ComparesConfigurationsInATable) {
               "region: r\ncluster: c\npools: [{name: main}]\n"
               "scheduling: {starvationBoundSeconds: 0}\n"
               "plugins: [{path: priority_multifactor.so}]\n");
-  EXPECT_EQ(daemon.Cox(Words({"--nodes", "2x8", "--config", "conf/mine.yaml", "--baseline"})), kOk);
+  EXPECT_EQ(daemon.Cox(Simulate({"--nodes", "2x8", "--config", "conf/mine.yaml", "--baseline"})),
+            kOk);
   EXPECT_THAT(daemon.out.str(),
               HasSubstr("CONFIG       ALLOC  ALLOC-QUEUED  FRAGMENTED   WAIT  WAIT-P99    JCT"));
   EXPECT_THAT(daemon.out.str(), HasSubstr("\nmine.yaml    "));
@@ -47,7 +48,7 @@ TEST(Simulate, ComparesConfigurationsInATable) {
 TEST(Simulate, JsonHasEveryFigure) {
   FakeDaemon daemon;
   daemon.File("t.csv", kTrace);
-  EXPECT_EQ(daemon.Cox(Words({"--nodes", "2x8", "-o", "json", "--baseline", "--tenant", "b"})),
+  EXPECT_EQ(daemon.Cox(Simulate({"--nodes", "2x8", "-o", "json", "--baseline", "--tenant", "b"})),
             kOk);
   const auto parsed = Value::Parse(daemon.out.str());
   ASSERT_TRUE(parsed);
@@ -66,11 +67,12 @@ TEST(Simulate, WritesThePage) {
   std::string folder = std::filesystem::temp_directory_path() / "cox-page-XXXXXX";
   ASSERT_NE(mkdtemp(folder.data()), nullptr);
   const std::string page = folder + "/page.html";
-  EXPECT_EQ(daemon.Cox(Words({"--nodes", "2x8", "--html", page, "--window", "10s,1m"})), kOk);
+  EXPECT_EQ(daemon.Cox(Simulate({"--nodes", "2x8", "--html", page, "--window", "10s,1m"})), kOk);
   const auto text = ReadFile(page);
   ASSERT_TRUE(text);
   EXPECT_THAT(*text, HasSubstr("\"from\":10,\"to\":60"));
-  EXPECT_EQ(daemon.Cox(Words({"--nodes", "2x8", "--html", folder + "/no/page.html"})), kNoDaemon);
+  EXPECT_EQ(daemon.Cox(Simulate({"--nodes", "2x8", "--html", folder + "/no/page.html"})),
+            kNoDaemon);
   EXPECT_THAT(daemon.err.str(), HasSubstr("cannot be written"));
   std::filesystem::remove_all(folder);
 }
@@ -81,7 +83,7 @@ TEST(Simulate, NotesAndRefusalsGoToStandardError) {
   daemon.File("none.yaml",
               "region: r\ncluster: c\npools: [{name: main}]\n"
               "plugins: [{path: quota_tree.so}]\n");
-  EXPECT_EQ(daemon.Cox(Words({"--nodes", "2x8", "--config", "none.yaml"})), kOk);
+  EXPECT_EQ(daemon.Cox(Simulate({"--nodes", "2x8", "--config", "none.yaml"})), kOk);
   EXPECT_THAT(daemon.err.str(),
               HasSubstr("note: 1 row left out: duration is no number (t.csv:5)\n"));
   EXPECT_THAT(daemon.err.str(), HasSubstr("note: none.yaml: 3 jobs refused; the first, 1: "));
@@ -94,7 +96,7 @@ TEST(Simulate, ProgressIsShownOnlyToATerminal) {
   FakeDaemon daemon;
   daemon.File("t.csv", trace);
   daemon.progress = true;
-  EXPECT_EQ(daemon.Cox(Words({"--nodes", "1x8"})), kOk);
+  EXPECT_EQ(daemon.Cox(Simulate({"--nodes", "1x8"})), kOk);
   EXPECT_THAT(daemon.err.str(), HasSubstr("] "));
   EXPECT_THAT(daemon.err.str(), HasSubstr("default: day 0, "));
   EXPECT_TRUE(daemon.err.str().ends_with("\r\033[K")) << "and wiped away in the end";
@@ -104,15 +106,15 @@ TEST(Simulate, MistakesAreErrors) {
   FakeDaemon daemon;
   daemon.File("t.csv", kTrace);
   EXPECT_EQ(daemon.Cox({"simulate", "gone.csv"}), kNoSuch);
-  EXPECT_EQ(daemon.Cox(Words({})), kFailed);
+  EXPECT_EQ(daemon.Cox(Simulate({})), kFailed);
   EXPECT_THAT(daemon.err.str(), HasSubstr("say --nodes 16x8 or a list"));
-  EXPECT_EQ(daemon.Cox(Words({"--nodes", "2x8", "--config", "gone.yaml"})), kNoSuch);
-  EXPECT_EQ(daemon.Cox(Words({"--nodes", "2y8"})), kFailed);
-  EXPECT_EQ(daemon.Cox(Words({"--nodes", "2x8", "--tenant", "c"})), kFailed);
-  EXPECT_EQ(daemon.Cox(Words({"--window", "5"})), kUsage);
-  EXPECT_EQ(daemon.Cox(Words({"--checkpoint", "often"})), kUsage);
-  EXPECT_EQ(daemon.Cox(Words({"--format", "xml"})), kUsage);
-  EXPECT_EQ(daemon.Cox(Words({"--format", "swf", "--nodes", "2x8"})), kFailed);
+  EXPECT_EQ(daemon.Cox(Simulate({"--nodes", "2x8", "--config", "gone.yaml"})), kNoSuch);
+  EXPECT_EQ(daemon.Cox(Simulate({"--nodes", "2y8"})), kFailed);
+  EXPECT_EQ(daemon.Cox(Simulate({"--nodes", "2x8", "--tenant", "c"})), kFailed);
+  EXPECT_EQ(daemon.Cox(Simulate({"--window", "5"})), kUsage);
+  EXPECT_EQ(daemon.Cox(Simulate({"--checkpoint", "often"})), kUsage);
+  EXPECT_EQ(daemon.Cox(Simulate({"--format", "xml"})), kUsage);
+  EXPECT_EQ(daemon.Cox(Simulate({"--format", "swf", "--nodes", "2x8"})), kFailed);
 }
 
 }  // namespace
