@@ -49,6 +49,8 @@ class Daemon(live.LiveTest):
             f"n1 RANK=0 WORLD_SIZE=2 TASK_UUID={uuid} X_USER_NAME=nobody X_REGION=lab-region GPUS=0,1",
             f"n2 RANK=1 WORLD_SIZE=2 TASK_UUID={uuid} X_USER_NAME=nobody X_REGION=lab-region GPUS=0,1"])
         reasons = [event["reason"] for event in task["events"]]
+        if "Ending" in reasons:  # only when the daemon looks while Slurm completes it
+            reasons.remove("Ending")
         self.assertEqual(reasons, ["Queued", "Admitted", "Started", "Completed"])
 
     def test_the_submission_is_judged_in_the_users_words(self):
@@ -304,12 +306,17 @@ class Daemon(live.LiveTest):
 
     def test_a_requeue_by_its_user_runs_it_again_and_is_no_failure(self):
         job = self.submit("echo up; sleep 600", "--gres=gpu:h100:1", "--open-mode=append", user=bed.NOBODY)
-        for restarts in (1, 2):
+
+        def runs(times):  # slurmd loses a requeue of what it is about to start
             self.wait_task(job, "Running")
-            self.until(lambda: self.output(job).count("up\n") == restarts, f"it runs for the time {restarts}")
+            self.until(lambda: self.output(job).count("up\n") == times, f"it runs for the time {times}")
+
+        for restarts in (1, 2):
+            runs(restarts)
             self.assertEqual(self.user("scontrol", "requeue", job).code, 0)
             self.until(lambda: self.task(job).get("attempt") == restarts, f"attempt {restarts}: {self.task(job)}")
-        task = self.wait_task(job, "Running")
+        runs(3)
+        task = self.task(job)
         self.assertEqual([one["reason"] for one in task["attempts"]], ["Requeued", "Requeued"])
         self.assertEqual((task["retries_used"], task["infra_failures"]), (0, 0))
         self.user("scontrol", "requeuehold", job)
