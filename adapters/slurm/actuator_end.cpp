@@ -43,17 +43,11 @@ Result<Done> SlurmActuator::State::Carry(const model::Action& action, const mode
 Result<void> SlurmActuator::State::Requeued(const model::Action& action, int64_t next) {
   auto record = Load(action);
   if (!record) return record.error();
-  const auto waits = [&] {
-    return record->state == JobState::kPending && !record->completing && record->restarts == next;
-  };
-  if (!waits()) {
-    if (record->restarts != action.attempt)
-      return Conflict(StateText(*record) + "; it was to become restart " + std::to_string(next));
-    if (Runs(*record)) return Conflict(StateText(*record) + ", it has not ended");
-    if (record->state != JobState::kPending) {
-      parts.shared->BeginRequeue(record->id);
-      if (auto done = api().RequeueHeld(record->id); !done) return done;
-    }
+  if (record->restarts != action.attempt && record->restarts != next)
+    return Conflict(StateText(*record) + "; it was to become restart " + std::to_string(next));
+  if (Runs(*record)) return Conflict(StateText(*record) + ", it has not ended");
+  if (record->restarts != next && record->state != JobState::kPending) {
+    if (auto done = api().RequeueHeld(record->id); !done) return done;
     record = Load(action);
     if (!record) return record.error();
   }
@@ -62,9 +56,8 @@ Result<void> SlurmActuator::State::Requeued(const model::Action& action, int64_t
   update.hold = true;
   update.begin_now = true;
   if (auto done = api().Update(record->id, update); !done) return done;
-  if (!waits())
+  if (record->restarts != next || record->completing)
     return Unavailable(StateText(*record) + ", not yet restart " + std::to_string(next));
-  parts.shared->EndRequeue(record->id);
   return {};
 }
 

@@ -39,21 +39,6 @@ class Shared {
     return releasing_.contains(job);
   }
 
-  // Jobs that the actuator puts back into the queue just now: Slurm shows them as held by their
-  // user, who has done nothing.
-  void BeginRequeue(uint32_t job) {
-    std::lock_guard lock(mutex_);
-    requeuing_.insert(job);
-  }
-  void EndRequeue(uint32_t job) {
-    std::lock_guard lock(mutex_);
-    requeuing_.erase(job);
-  }
-  bool IsRequeuing(uint32_t job) const {
-    std::lock_guard lock(mutex_);
-    return requeuing_.contains(job);
-  }
-
   // Held by the source from reading the jobs until they are posted, and by the actuator from
   // making a job until that is posted. Why: a baseline that was read before and comes after would
   // say that the new job is gone.
@@ -62,7 +47,7 @@ class Shared {
  private:
   mutable std::mutex mutex_;
   std::shared_ptr<const spec::Site> site_;
-  std::set<uint32_t> releasing_, requeuing_;
+  std::set<uint32_t> releasing_;
 };
 
 }  // namespace cox::slurm

@@ -215,7 +215,6 @@ model::Observation SlurmSource::State::Observe(const JobRecord& record, const st
                                                DeltaSink& sink) {
   using Phase = model::Observation::Phase;
   model::Observation now = ObservationOf(record, uuid);
-  if (parts.shared->IsRequeuing(record.id)) now.held.clear();
   Seen& before = seen[record.id];
   const model::Observation& last = before.observation;
   const bool ran = last.phase == Phase::kStarting || last.phase == Phase::kRunning ||

@@ -78,6 +78,11 @@ void Stepper::ShowsRetrying(const model::Observation& seen) {
     }
     return;
   }
+  // A hold that comes with a requeue that we ordered is the batch system's, not a person's: the
+  // order is not carried out before it is gone, whoever died in the middle of it.
+  const bool ordered = task_.reason != "Requeued";
+  if (ordered && !seen.held.empty() && seen.attempt == task_.attempt + 1)
+    return Give(model::Requeue{seen.attempt});
   NextAttempt(seen.attempt);
   ShowsPending(seen);
 }

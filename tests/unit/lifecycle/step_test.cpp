@@ -535,6 +535,36 @@ TEST(Hold, IsAPersonsUntilItIsLetGoAndTheQueueCountsFromThen) {
   EXPECT_EQ(w.task().held, "");
 }
 
+// Slurm shows what was requeued as held by its user until the order is carried out to its end.
+TEST(Regress, AHoldThatComesWithARequeueOfOursIsNobodys) {
+  World w = InState(State::kRetrying);
+  Observation seen = w.Sees(Phase::kHeld);
+  seen.attempt = 1;
+  seen.held = "held by its user";
+  w.Do(seen);
+  EXPECT_EQ(w.task().state, State::kRetrying);
+  EXPECT_EQ(w.task().held, "");
+  ASSERT_NE(w.Ordered<model::Requeue>(), nullptr);
+  EXPECT_EQ(w.Ordered<model::Requeue>()->next, 1);
+  seen.held = "";
+  w.Do(seen);
+  EXPECT_EQ(w.task().state, State::kPending);
+  EXPECT_EQ(w.task().attempt, 1);
+}
+
+TEST(Hold, OfAJobThatAPersonRequeuedIsThatPersons) {
+  World w = InState(State::kRunning);
+  Observation seen = w.Sees(Phase::kEnded);
+  seen.requeued = "put back by command";
+  w.Do(seen);
+  seen = w.Sees(Phase::kHeld);
+  seen.attempt = 1;
+  seen.held = "held by its user";
+  w.Do(seen);
+  EXPECT_EQ(w.task().state, State::kPending);
+  EXPECT_EQ(w.task().held, "held by its user");
+}
+
 // A slurmctld that crashes forgets up to five seconds.
 TEST(Regress, AStartThatTheBatchSystemForgotIsNoFailure) {
   World w = InState(State::kRunning);

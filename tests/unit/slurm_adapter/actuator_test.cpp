@@ -188,6 +188,27 @@ TEST(Actuator, RequeueLeavesTheNextAttemptHeldByAnAdministrator) {
   EXPECT_EQ(rig.job().restarts, 1);
 }
 
+TEST(Actuator, ARequeueThatDiedHalfWayIsCompleted) {
+  Rig rig;
+  rig.slurm.Add(12).state = JobState::kFailed;
+  ASSERT_TRUE(rig.slurm.RequeueHeld(12));
+  ASSERT_TRUE(rig.job().user_hold);
+  EXPECT_FALSE(rig.Do(model::Requeue{1}).at(0).error);
+  EXPECT_FALSE(rig.job().user_hold);
+  EXPECT_EQ(rig.job().restarts, 1);
+}
+
+TEST(Regress, ARequeueWhoseLastAttemptIsStillLeavingIsAskedForLaterHoweverOften) {
+  Rig rig;
+  rig.slurm.Add(12).state = JobState::kFailed;
+  rig.job().completing = true;
+  EXPECT_EQ(rig.Do(model::Requeue{1}).at(0).error->code, Code::kUnavailable);
+  EXPECT_EQ(rig.Do(model::Requeue{1}).at(0).error->code, Code::kUnavailable);
+  rig.job().completing = false;
+  EXPECT_FALSE(rig.Do(model::Requeue{1}).at(0).error);
+  EXPECT_EQ(rig.job().restarts, 1);
+}
+
 TEST(Actuator, RequeueNeverEndsARunningAttempt) {
   Rig rig;
   rig.slurm.Add(12).state = JobState::kRunning;

@@ -275,15 +275,6 @@ TEST(Source, AHoldOutlastsASlurmctldThatIsAway) {
   EXPECT_NE(rig.Look().attempts.at(0).held, "");
 }
 
-TEST(Source, WhatTheActuatorRequeuesIsHeldByNobody) {
-  SourceRig rig;
-  rig.slurm.Add(12).user_hold = true;
-  rig.shared.BeginRequeue(12);
-  EXPECT_EQ(rig.Look().attempts.at(0).held, "");
-  rig.shared.EndRequeue(12);
-  EXPECT_NE(rig.Look().attempts.at(0).held, "");
-}
-
 TEST(Source, OurOwnRequeueIsNoNodeFailure) {
   SourceRig rig;
   rig.slurm.Add(12).state = JobState::kFailed;
