@@ -175,7 +175,7 @@ class Contract(bed.BedTest):
         self.assertEqual({name: seen.get(name) for name in CONTEXT}, CONTEXT)
 
     def test_a_look_into_a_running_job_sees_its_contract(self):
-        job = self.sbatch("-N2", script="sleep 5").job
+        job = self.sbatch("-N2", script="sleep 600").job
         self.root("scontrol", "release", job)
         self.until(lambda: self.job(job)["JobState"] == "RUNNING", "running")
         seen = tasks(self.user("srun", f"--jobid={job}", "--overlap", "-N2", "bash", "-c", PRINT).out)

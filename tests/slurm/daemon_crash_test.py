@@ -31,18 +31,16 @@ class Crash(live.LiveTest):
         self.until(lambda: state.exists() and comment.encode() in state.read_bytes(), f"{comment!r} is saved")
 
     def preemption(self):
-        """A victim that has been told to go and takes its time, and the job that it goes for."""
-        victim = self.submit("trap 'echo saved; while [ ! -e $PWD/go ]; do sleep 0.2; done; exit 0' TERM\n"
-                             "rm -f go\necho up\nsleep 600 & wait", "--cox-capacity-type=idle", "-N2",
+        """A victim that has been told to go and takes its time, the job that it goes for, and what lets it go."""
+        wait, let_go = self.gate()
+        victim = self.submit(f"leave() {{ echo saved; {wait.strip()}; exit 0; }}\ntrap leave TERM\n"
+                             "echo up\nsleep 600 & wait", "--cox-capacity-type=idle", "-N2",
                              "--gres=gpu:h100:8", "--cox-grace=120")
         self.wait_output(victim, "up")
         self.wait_task(victim, "Running")
         job = self.submit("sleep 1", "-N2", "--gres=gpu:h100:8")
         self.wait_output(victim, "saved")
-        return victim, job
-
-    def let_go(self):
-        pathlib.Path(self.cwd, "go").touch()
+        return victim, job, let_go
 
     def assert_preempted_once(self, victim, job):
         task = self.wait_task(job, "Succeeded")
@@ -53,18 +51,18 @@ class Crash(live.LiveTest):
         self.assertTrue(self.ask("ledger_check")["result"]["consistent"])
 
     def test_slurmctld_killed_in_a_preemption(self):
-        victim, job = self.preemption()
+        victim, job, let_go = self.preemption()
         self.wait_comment(victim, "Preempting")
         self.wait_saved(victim, "Preempting")
         self.wait_saved(job, "Pending")
         self.slurm_bed("restart-ctld", "--crash")
-        self.let_go()
+        let_go()
         self.assert_preempted_once(victim, job)
 
     def test_a_slurmd_killed_in_a_preemption(self):
-        victim, job = self.preemption()
+        victim, job, let_go = self.preemption()
         self.slurm_bed("kill-slurmd", "n2")
-        self.let_go()
+        let_go()
         self.slurm_bed("start-slurmd", "n2")
         self.assert_preempted_once(victim, job)
 
@@ -115,7 +113,8 @@ class Crash(live.LiveTest):
         self.assertEqual(self.job(job)["Restarts"], "0")
 
     def test_a_lost_store_loses_no_job(self):
-        running = self.submit("while [ ! -e $PWD/go ]; do sleep 0.2; done", "--gres=gpu:h100:8", "--cox-node-in=n1",
+        wait, let_go = self.gate()
+        running = self.submit(wait, "--gres=gpu:h100:8", "--cox-node-in=n1",
                               "--cox-priority=high", user=bed.NOBODY)
         self.wait_task(running, "Running")
         waiting = self.submit("true", "--gres=gpu:h100:8", "--cox-node-in=n1", "--cox-priority=low", "--cox-max-retries=7")
@@ -141,15 +140,16 @@ class Crash(live.LiveTest):
         self.assertEqual(self.task(running)["owner"]["user"], bed.NOBODY)
         self.assertEqual(self.task(made_job)["job"]["spec"]["failurePolicy"]["maxRetries"], 6)
         self.assertTrue(self.ask("ledger_check")["result"]["consistent"])
-        pathlib.Path(self.cwd, "go").touch()
-        self.addCleanup(pathlib.Path(self.cwd, "go").unlink)
+        let_go()
         self.wait_task(running, "Succeeded")
         self.wait_task(waiting, "Succeeded")
 
     def test_a_running_job_survives_the_daemon_and_its_end_is_seen_later(self):
-        job = self.submit("sleep 1; exit 3", "--gres=gpu:h100:1")
+        wait, let_go = self.gate()
+        job = self.submit(wait + "exit 3", "--gres=gpu:h100:1")
         self.wait_task(job, "Running")
         self.kill_daemon()
+        let_go()
         self.wait_state(job, "FAILED")
         self.start_daemon()
         task = self.wait_task(job, "Failed")
@@ -204,33 +204,39 @@ class Crash(live.LiveTest):
         self.assertTrue(self.ask("ledger_check")["result"]["consistent"])
 
     def test_slurmctld_killed_under_running_and_waiting_jobs_loses_none(self):
-        running = self.submit("sleep 4", "-N2", "--gres=gpu:h100:8")
+        wait, let_go = self.gate()
+        running = self.submit(wait, "-N2", "--gres=gpu:h100:8")
         self.wait_task(running, "Running")
         waiting = self.submit("true", "--gres=gpu:h100:8")
         self.wait_comment(waiting, "Pending")
         self.wait_saved(running, "Running Started")
         self.wait_saved(waiting, "Pending")
         self.slurm_bed("restart-ctld", "--crash")
+        let_go()
         self.wait_task(running, "Succeeded")
         self.wait_task(waiting, "Succeeded")
         self.assertEqual(self.job(waiting)["Restarts"], "0")
 
     def test_a_start_that_slurmctld_lost_is_given_again(self):
         self.kill_daemon()
-        job = self.submit("sleep 2", "--gres=gpu:h100:1")
+        wait, let_go = self.gate()
+        job = self.submit(wait, "--gres=gpu:h100:1")
         self.wait_saved(job, " wait ")  # the submission is, what follows is not yet
         self.start_daemon()
         self.wait_state(job, "RUNNING")
         self.slurm_bed("restart-ctld", "--crash")
+        let_go()
         attempts = self.wait_task(job, "Succeeded")["attempts"]
         self.assertEqual([attempt["reason"] for attempt in attempts], ["Completed"])
 
     def test_a_job_on_a_dead_node_is_ended_and_retried_elsewhere(self):
-        job = self.submit("sleep 2", "--gres=gpu:h100:1", "--cox-max-retries=2")
+        wait, let_go = self.gate()
+        job = self.submit(wait, "--gres=gpu:h100:1", "--cox-max-retries=2")
         self.wait_task(job, "Running")
         node = self.job(job)["NodeList"]
         self.addCleanup(self.root, "scontrol", "update", f"nodename={node}", "state=resume")
         self.root("scontrol", "update", f"nodename={node}", "state=down", "reason=test")
+        let_go()
         task = self.wait_task(job, "Succeeded")
         self.assertEqual(task["attempts"][0]["failure_class"], "Infra")
         self.assertNotEqual(self.job(job)["NodeList"], node)

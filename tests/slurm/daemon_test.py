@@ -38,9 +38,11 @@ class Daemon(live.LiveTest):
     # --- the thin thread ---
 
     def test_a_job_goes_through_every_layer(self):
-        job = self.submit(REPORT + "sleep 1\n", "-N2", "--gres=gpu:h100:2", user=bed.NOBODY)
+        wait, let_go = self.gate()
+        job = self.submit(REPORT + wait, "-N2", "--gres=gpu:h100:2", user=bed.NOBODY)
         self.wait_comment(job, "Running Started")
         shown = self.job(job)
+        let_go()
         self.assertEqual(shown["NodeList"], "n[1-2]")
         self.assertEqual(shown["TRES"], "cpu=16,mem=64G,node=2,billing=16")  # 2 x 2 units of h100.1g
         task = self.wait_task(job, "Succeeded")

@@ -124,13 +124,19 @@ class LiveTest(bed.BedTest):
         ended = ("Succeeded", "Failed", "Stopped")
         return [job for job in self.ask("list")["result"]["jobs"] if job["state"] not in ended]
 
-    def until(self, seen, what, patience_s=40):
+    def until(self, seen, what, patience_s=90):
         try:
             super().until(seen, what, patience_s)
         except AssertionError as error:
             raise AssertionError(f"{error}\ncox-slurm says:\n{self.daemon_log()[-3000:]}") from None
 
     # --- jobs ---
+
+    def gate(self):
+        """A line of script that waits, and what lets it go on: a job lives until it has been looked at, however
+        slow the machine is."""
+        file = pathlib.Path(self.cwd, f"gate-{time.monotonic_ns()}")
+        return f"while [ ! -e {file} ]; do sleep 0.1; done\n", file.touch
 
     def submit(self, script, *arguments, user=None):
         """A batch script of its own text; its output is CWD/<job>.out. Returns the job's id."""
