@@ -2,18 +2,11 @@
 
 #include <utility>
 
-#include "base/file.hpp"
 #include "base/time_zone.hpp"
 #include "run/json.hpp"
 #include "spec/parse.hpp"
 
 namespace cox::run {
-
-Result<Config> LoadConfig(const std::string& site_file, const host::Options& options) {
-  auto text = ReadFile(site_file);
-  if (!text) return NotFound("site file " + text.error().text);
-  return MakeConfig(*std::move(text), site_file, options);
-}
 
 Result<Config> MakeConfig(std::string site_text, const std::string& site_file,
                           const host::Options& options) {

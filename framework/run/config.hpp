@@ -1,6 +1,6 @@
 // The site file and the plugins it names, loaded together or not at all. A reload is a second
-// Load(): when it fails, whoever holds the old Config keeps it whole, and the error is for the
-// person who asked.
+// MakeConfig(): when it fails, whoever holds the old Config keeps it whole, and the error is for
+// the person who asked.
 #pragma once
 
 #include <memory>
@@ -20,11 +20,8 @@ struct Config {
   std::string site_file, site_text;
 };
 
-// Reads `site_file`, checks it and creates every plugin instance. The error names file and line.
+// Checks the text of `site_file` and creates every plugin instance. The error names file and line.
 // Decision thread, or before there is one: plugins are made while no cycle runs.
-Result<Config> LoadConfig(const std::string& site_file, const host::Options& options);
-
-// The same from text; `site_file` is the name used in messages.
 Result<Config> MakeConfig(std::string site_text, const std::string& site_file,
                           const host::Options& options);
 

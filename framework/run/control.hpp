@@ -5,32 +5,35 @@
 //   <- {"ok": true, "result": {...}}
 //   <- {"ok": false, "code": "NotFound", "text": "no job named ..."}
 //
-// verb                args                                   result
-// submit              text, file?, dry_run?                  name | dry run: {accepted, refused,
-// warnings} list                mine?, all?, states?[], labels?{}      {jobs: [Job...]} get job
-// (name, id, native id or uuid)      Job: the full record, spec, attempts describe            job
-// Job + {events: [...], explanation?} explain             job {blockers, queue, earliest,
-// candidates} stop                job                                    {name, state} quota
-// subject?                               {rows: [{level, subject, capacity, pool,
-//                                                            flavor, limit, used, available}]}
-// pool                -                                      {at, pools: [{name, nodes, flavors:
-//                                                            [{name, total, used, free,
-//                                                            fragments, idle: [{stability, free,
-//                                                            fragments}]}]}]}
-// flavors             capacity_type?                         {flavors: [...], reason?}
-// ledger_check        -                                      {consistent, text}
-// nodepolicy_create   type, node_names, ttl_seconds,         {id, warnings}
-//                     tenant_scope?, reason?, job?
-// nodepolicy_list     all?                                   {policies: [...]}
-// nodepolicy_delete   id                                     {}
-// plugins             -                                      {instances: [...]}
-// nodes               -                                      {nodes: [...]}
-// judge               text, file?, user? (admin)             {accepted, refused, warnings}
-// reload              -                                      {}
-// events              after?, limit?, job?                   {events: [{sequence, ...}], next}
-// logs                job, role?, attempt?                   {path}
-// health              -                                      {turns, generation, not_ready,
-// degraded}
+// clang-format off
+// verb               args                                       result
+// submit             text, file?, dry_run?                      {name}; dry run: {accepted, refused, warnings}
+// judge              text, file?, user? (admin)                 {accepted, refused, warnings}
+// list               mine?, all?, states?[], labels?{}          {jobs: [Job...]}
+// get                job (name, id, native id or uuid)          Job: the full record, spec, attempts
+// describe           job                                        Job + {events: [...], explanation}
+// explain            job                                        {task, name, state, state_since, reason, message,
+//                                                                placement, candidates, blockers, queue, earliest}
+// events             job? | after?, limit?                      {events: [{sequence, ...}], next}
+// logs               job, role?, attempt?                       {path}
+// stop               job                                        {name, state}
+// quota              subject?                                   {rows: [{level, subject, capacity, pool, flavor,
+//                                                                limit, used, available}]}
+// pool               -                                          {at, pools: [{name, dedicated, nodes, flavors:
+//                                                                [{name, total, used, free, not_ready, fragments,
+//                                                                idle: [{stability, free, fragments}]}]}]}
+// flavors            capacity_type?                             {flavors: [...], reason?}
+// nodes              -                                          {nodes: [...]}
+// nodepolicy_create  type, node_names, ttl_seconds,             {id, warnings}
+//                    tenant_scope?, reason?, job?
+// nodepolicy_list    all?                                       {policies: [...]}
+// nodepolicy_delete  id                                         {}
+// ledger_check       -                                          {consistent, text}
+// plugins            -                                          {instances: [...]}
+// reload             -                                          {}
+// health             -                                          {turns, generation, not_ready, degraded, at, cycles,
+//                                                                store_errors}
+// clang-format on
 //
 // Hidden variables are "****" in every reply but to their owner (S13). A job that the peer may not
 // see is NotFound (S5), as if it did not exist.

@@ -6,7 +6,7 @@
 //
 // Nothing is decided before the store is loaded and one Baseline has come (complaints X1, Q10).
 //
-// A main() wires: LoadConfig -> Store::Open -> Loop::Create -> ControlServer -> source.Start(
+// A main() wires: MakeConfig -> Store::Open -> Loop::Create -> ControlServer -> source.Start(
 // loop.sink()) -> loop.Run(). The outcomes of actions go into loop.sink() too. Tests call Turn(now)
 // and never wait.
 #pragma once
