@@ -23,6 +23,9 @@ constexpr auto kExpect = std::chrono::seconds(2);   // later it is no more: slur
 constexpr auto kRepeat = std::chrono::seconds(30);  // a baseline even when nothing changed
 constexpr auto kLostAfter =
     std::chrono::seconds(10);  // a restarted slurmctld needs 5 s to hear all
+// slurmd takes a start that follows too soon for the attempt that it has just ended: it knows them
+// apart by whole seconds.
+constexpr auto kAgainAfter = std::chrono::seconds(3);
 
 // What an earlier look has shown of a job.
 struct Seen {
@@ -176,8 +179,10 @@ void SlurmSource::State::ExplainRequeue(const JobRecord& record, const model::Ob
   exit.node = Troubled(last.nodes, last.started_at);
   exit.detail = "Slurm put it back into its queue";
   const bool launched = record.reason.find("launch failed") == record.reason.npos;
-  if (exit.node.empty() && launched)
+  if (exit.node.empty() && launched) {
     ended.requeued = "put back into the queue by command (scontrol requeue)";
+    ended.again_from = Now() + kAgainAfter;
+  }
   if (exit.node.empty()) exit.node = Suspect(last.nodes);
 }
 

@@ -1,4 +1,5 @@
 // How an attempt is judged once its last process is gone, and what comes next (semantics 2.1).
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 
@@ -12,9 +13,6 @@ namespace {
 
 constexpr Duration kFirstWait = std::chrono::seconds(10);  // after a gang that did not start
 constexpr Duration kLastWait = std::chrono::seconds(360);
-// A node takes a start that follows too soon for the attempt that it has just ended: slurmd knows
-// them apart by whole seconds.
-constexpr Duration kRequeueWait = std::chrono::seconds(3);
 
 cox_str View(const std::string& text) {
   return {text.data(), text.size()};
@@ -236,7 +234,7 @@ void Stepper::Retry(const host::FaultVerdict& verdict, const model::Exit& exit,
 void Stepper::RunAgain(const model::Observation& seen) {
   Record(nullptr, "", "Requeued", seen.requeued, "Start again");
   ReleasePlacement();
-  task_.not_before = now_ + kRequeueWait;
+  task_.not_before = std::max(now_, seen.again_from);
   Enter(State::kRetrying, "Requeued", seen.requeued);  // without an order: it has been done
 }
 

@@ -33,6 +33,7 @@ struct Observation {
   TimePoint started_at{}, ended_at{};
   std::string held;           // kHeld, by a person: who, and how it is let go; "" = by us alone
   std::string requeued;       // kLeaving, kEnded: somebody had it run again; in what words
+  TimePoint again_from{};     // with `requeued`: its nodes take no start of it before then
   bool contact_lost = false;  // a node of it does not answer
   bool cancelled = false;     // ended by its user or an administrator, by the system's own command
   std::string cancelled_by;

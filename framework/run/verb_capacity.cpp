@@ -73,14 +73,8 @@ Json IdleOf(const Published& p, const spec::Pool& pool, const spec::Flavor& flav
             const Stock& stock) {
   Resources surplus = model::Surplus(*p.site, p.nodes, *p.ledger, pool.name);
   for (const auto& [id, task] : p.tasks) {
-    if (!task->placement) continue;
-    const model::Candidate& candidate = task->placement->candidate;
-    const bool high = candidate.source == spec::CapacityType::kIdle &&
-                      candidate.min_stability == spec::Stability::kHigh &&
-                      (candidate.pool.empty() || candidate.pool == pool.name);
-    for (const auto& role : candidate.roles) {
-      if (high) surplus -= role.resources * role.replicas;
-    }
+    if (task->placement && model::UsesSurplus(task->placement->candidate, pool.name))
+      surplus -= model::TotalOf(task->placement->candidate);
   }
   int64_t left = Units(surplus, flavor);
   Stock high;

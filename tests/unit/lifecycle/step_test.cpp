@@ -486,6 +486,7 @@ TEST(Retry, ARequeueThatAPersonAskedForIsNoFailureAndCostsNothing) {
     Observation seen = w.Sees(Phase::kLeaving);
     seen.exit.emplace().cause = model::Cause::kNode;
     seen.requeued = "put back by command";
+    seen.again_from = w.now + std::chrono::seconds(3);
     if (by_degrees) w.Do(seen);
     seen.phase = Phase::kEnded;
     w.Do(seen);

@@ -206,6 +206,7 @@ TEST(Source, ARequeueOnSoundNodesWasAskedForByAPerson) {
     SourceRig rig;
     const auto ended = PutBack(rig, by_degrees);
     EXPECT_EQ(ended.requeued, "put back into the queue by command (scontrol requeue)");
+    EXPECT_EQ(ended.again_from, rig.clock.now + std::chrono::seconds(3));
     EXPECT_EQ(ended.phase, Phase::kEnded);
     EXPECT_EQ(ended.attempt, 0);
   }
