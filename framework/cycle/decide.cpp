@@ -76,7 +76,6 @@ void Start(Round& round, const Bid& bid, const Seats& seats) {
     round.board.EndsAt(seat.node, bid.fields[seat.field].need, round.end);
   }
   ChargeBid(round, bid);
-  CountIdle(round, bid);
   round.decision.starts.push_back({job.id, job.attempt, ToPlacement(round, bid, seats)});
 }
 

@@ -5,32 +5,19 @@
 #include "cycle/text.hpp"
 
 namespace cox::cycle {
-namespace {
 
-Resources Demand(const model::Candidate& candidate) {
-  Resources sum;
-  for (const auto& role : candidate.roles) sum += role.resources * role.replicas;
-  return sum;
-}
-
-}  // namespace
-
-std::optional<model::Blocker> IdleShortage(Round& round, const Bid& bid) {
+std::optional<model::Blocker> IdleShortage(const Round& round, const Bid& bid) {
   const model::Snapshot& snapshot = round.snapshot;
   const model::Candidate& candidate = *bid.candidate;
-  if (candidate.source != spec::CapacityType::kIdle ||
-      candidate.min_stability != spec::Stability::kHigh) {
-    return std::nullopt;
-  }
+  if (!model::UsesSurplus(candidate, candidate.pool)) return std::nullopt;
   Resources surplus =
       model::Surplus(*snapshot.site, snapshot.nodes, snapshot.ledger, candidate.pool);
-  surplus -= round.idle_high_started;
-  for (const model::RunningJob& job : snapshot.running) {
-    if (job.capacity == spec::CapacityType::kIdle && job.stability == spec::Stability::kHigh) {
-      surplus -= Demand(job.placement.candidate);
-    }
-  }
-  const Resources need = Demand(candidate);
+  const auto take = [&](const model::Candidate& one) {
+    if (model::UsesSurplus(one, candidate.pool)) surplus -= model::TotalOf(one);
+  };
+  for (const model::RunningJob& job : snapshot.running) take(job.placement.candidate);
+  for (const model::Start& start : round.decision.starts) take(start.placement.candidate);
+  const Resources need = model::TotalOf(candidate);
   if (need.FitsIn(surplus)) return std::nullopt;
   model::Blocker blocker;
   blocker.code = "IdleUnavailable";
@@ -38,14 +25,6 @@ std::optional<model::Blocker> IdleShortage(Round& round, const Bid& bid) {
                  "all quotas: " + Amount(surplus) + "; a lower minStability offers more";
   blocker.candidate = bid.index;
   return blocker;
-}
-
-void CountIdle(Round& round, const Bid& bid) {
-  const model::Candidate& candidate = *bid.candidate;
-  if (candidate.source == spec::CapacityType::kIdle &&
-      candidate.min_stability == spec::Stability::kHigh) {
-    round.idle_high_started += Demand(candidate);
-  }
 }
 
 }  // namespace cox::cycle

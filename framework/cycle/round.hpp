@@ -120,7 +120,6 @@ struct Round {
   bool again = false;                              // room came back after others had been looked at
   std::set<uint32_t> evicted;                      // running rows
   std::map<uint64_t, model::Nomination> nominees;  // by task: what stands now
-  Resources idle_high_started;                     // idle jobs of level high, this cycle
   std::map<std::pair<uint32_t, std::string>, std::string> holders;  // by ledger row and reader
 
   const model::PendingJob& job(const Bid& bid) const { return snapshot.pending[bid.job]; }
@@ -151,10 +150,9 @@ void Select(Round& round, Bid& bid);
 // Node plugins judge only what hardware does not rule out.
 void JudgeNodes(Round& round, Bid& bid);
 // idle.cpp: is the offered stability high enough (2.3)?
-std::optional<model::Blocker> IdleShortage(Round& round, const Bid& bid);
+std::optional<model::Blocker> IdleShortage(const Round& round, const Bid& bid);
 // spot.cpp: does it leave the headroom free (S50)?
 std::optional<model::Blocker> SpotShortage(Round& round, const Bid& bid);
-void CountIdle(Round& round, const Bid& bid);
 
 // 6 gang.cpp: all replicas or none.
 // Does the gang fit? Exact for up to two fields of which one is a single replica, which is all that

@@ -34,6 +34,12 @@ bool Offered(const Candidate& candidate, const spec::Site& site) {
 
 }  // namespace
 
+Resources TotalOf(const Candidate& candidate) {
+  Resources sum;
+  for (const RoleDemand& role : candidate.roles) sum += role.resources * role.replicas;
+  return sum;
+}
+
 bool Offers(const spec::Pool& pool, CapacityType source, const std::string& flavor) {
   const bool sold =
       source == CapacityType::kIdle

@@ -38,6 +38,9 @@ struct Candidate {
   friend bool operator==(const Candidate&, const Candidate&) = default;
 };
 
+// All that its replicas take together.
+Resources TotalOf(const Candidate& candidate);
+
 // May jobs ask for this source and flavor in this pool? Idle capacity is there where the pool
 // lends.
 bool Offers(const spec::Pool& pool, spec::CapacityType source, const std::string& flavor);

@@ -43,4 +43,10 @@ Resources Surplus(const spec::Site& site, std::span<const Node> nodes, const Led
   return surplus - Entitled(site, ledger, pool);
 }
 
+bool UsesSurplus(const Candidate& candidate, const std::string& pool) {
+  return candidate.source == spec::CapacityType::kIdle &&
+         candidate.min_stability == spec::Stability::kHigh &&
+         (pool.empty() || candidate.pool.empty() || candidate.pool == pool);
+}
+
 }  // namespace cox::model

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "model/gang.hpp"
 #include "model/ledger.hpp"
 #include "model/node.hpp"
 #include "spec/site.hpp"
@@ -17,5 +18,9 @@ namespace cox::model {
 // "" = of all of them.
 Resources Surplus(const spec::Site& site, std::span<const Node> nodes, const Ledger& ledger,
                   const std::string& pool);
+
+// Does what runs so take from the surplus of `pool`, or of all, ""? Only idle jobs of level high
+// do.
+bool UsesSurplus(const Candidate& candidate, const std::string& pool);
 
 }  // namespace cox::model

@@ -56,5 +56,21 @@ TEST(Stability, WhatIsNotLentOrNotReadyIsNoSurplus) {
   EXPECT_EQ(t.Gpus(), 8);
 }
 
+// The cycle counted the jobs of all pools against each, `cox pool` those of the pool: the list then
+// offered what no job got.
+TEST(Regress, AJobTakesFromTheSurplusOfItsOwnPoolOnly) {
+  Candidate job;
+  job.source = spec::CapacityType::kIdle;
+  job.min_stability = spec::Stability::kHigh;
+  job.pool = "a";
+  EXPECT_TRUE(UsesSurplus(job, "a"));
+  EXPECT_TRUE(UsesSurplus(job, ""));
+  EXPECT_FALSE(UsesSurplus(job, "b"));
+  job.pool = "";  // it may run in either
+  EXPECT_TRUE(UsesSurplus(job, "b"));
+  job.min_stability = spec::Stability::kMedium;
+  EXPECT_FALSE(UsesSurplus(job, ""));
+}
+
 }  // namespace
 }  // namespace cox::model
