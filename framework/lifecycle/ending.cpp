@@ -193,7 +193,7 @@ void Stepper::Judge(const model::Exit& exit, bool restartable, const std::string
     message = std::string(model::Name(verdict.failure_class)) + ": " + message;
     if (!verdict.text.empty()) message += "; " + verdict.text;
   }
-  if (retry) return Retry(verdict, exit, std::move(message));
+  if (retry) return Retry(verdict, exit, message);
 
   std::string reason = verdict.reason.empty() ? model::Name(exit.cause) : verdict.reason;
   if (preempted) reason = exit.cause == model::Cause::kSpotEvicted ? "SpotEvicted" : "Preempted";
@@ -205,7 +205,7 @@ void Stepper::Judge(const model::Exit& exit, bool restartable, const std::string
 }
 
 void Stepper::Retry(const host::FaultVerdict& verdict, const model::Exit& exit,
-                    std::string message) {
+                    const std::string& message) {
   const spec::FailurePolicy& policy = task_.job->failure_policy;
   std::string action = "Retry, not counted";
   if (verdict.counts) {

@@ -65,7 +65,8 @@ class Stepper {
   void End(const model::Exit* exit, bool restartable, const std::string& why_not = "");
   void NotStarted(const std::string& reason, const std::string& text);
   void Judge(const model::Exit& exit, bool restartable, const std::string& why_not);
-  void Retry(const host::FaultVerdict& verdict, const model::Exit& exit, std::string message);
+  void Retry(const host::FaultVerdict& verdict, const model::Exit& exit,
+             const std::string& message);
   void RunAgain(const model::Observation& seen);
   void Finish(State state, std::string reason, std::string message);
   void NextAttempt(int64_t attempt);
