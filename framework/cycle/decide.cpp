@@ -65,8 +65,15 @@ std::optional<Seats> Try(Round& round, Bid& bid) {
     return std::nullopt;
   }
   JudgeNodes(round, bid);
-  if (auto seats = Place(round.board, bid)) return seats;
+  Board& board = round.board;
+  if (auto seats = Place(board, bid)) return seats;
   ExplainNodes(round, bid);
+  const uint64_t reserved = board.InTheWay(round.end);
+  board.Respect(0);
+  if (reserved != 0 && Fits(board, bid)) {  // to each of the two reasons there is a way out
+    bid.blockers.push_back(ForOwner(round, bid, WouldDelay(round, reserved)));
+  }
+  board.Respect(reserved);
   return std::nullopt;
 }
 

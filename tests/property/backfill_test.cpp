@@ -7,7 +7,7 @@
 namespace cox::test {
 namespace {
 
-constexpr uint64_t kBackfillWorlds = 4000;
+constexpr uint64_t kBackfillWorlds = 25'000;
 
 // Some jobs say how long they run, in a few round numbers so that ends meet.
 void GiveLimits(World& w, Dice& dice) {
@@ -63,7 +63,7 @@ std::vector<RunningJob> AfterStarts(const model::Snapshot& s, const Decision& d)
 TEST(Property, BackfillNeverDelaysTheFirstInLine) {
   auto plugins = BuiltIns({"quota_tree", "node_policy"});
   int64_t heads = 0, beside = 0, held_back = 0;
-  for (uint64_t seed = 0; seed < kBackfillWorlds; ++seed) {
+  for (uint64_t seed = 0; seed < Cases(kBackfillWorlds); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Dice dice(seed);
     int serial = 0;

@@ -1,6 +1,7 @@
 // Random small clusters: at most 6 nodes, 6 running and 6 pending jobs.
 #pragma once
 
+#include <cstdlib>
 #include <random>
 #include <string>
 #include <vector>
@@ -8,6 +9,12 @@
 #include "property/oracle.hpp"
 
 namespace cox::test {
+
+// Seeds that a property is tried with; COX_CASES=1000000 in the environment: so many for each.
+inline uint64_t Cases(uint64_t usual) {
+  const char* asked = std::getenv("COX_CASES");
+  return asked == nullptr ? usual : std::strtoull(asked, nullptr, 10);
+}
 
 class Dice {
  public:

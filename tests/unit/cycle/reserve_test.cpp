@@ -223,5 +223,23 @@ TEST(Reserve, APreemptorMayNotTakeTheNodesOfTheHead) {
   EXPECT_EQ(Evicted(w.Decide(plugins), w), "spot") << "without a head in front it may";
 }
 
+// n1 is kept for another, n2 is forbidden: without either of the two it would start.
+TEST(Regress, AReservationIsNamedBesideANodePolicy) {
+  auto plugins = BuiltIns();
+  World w;
+  w.Node("n1", 8);
+  w.Node("n2", 4);
+  RunningJob& first = w.Running("first", {.gpus = 4}, {"n1"});
+  first.guaranteed = true;
+  first.ends_by = At(1100);
+  w.Pending("large", {.gpus = 8}).owner.user = "u9";
+  const TaskId small = w.Pending("small", {.gpus = 4}).id;
+  w.Policy("np1", model::PolicyRow::Scope::kUser, "u1", {"n2"}, At(2000));
+  const Decision d = w.Decide(plugins);
+  EXPECT_TRUE(d.starts.empty());
+  EXPECT_THAT(Texts(d, small), HasSubstr("np1"));
+  EXPECT_THAT(Codes(d, small), HasSubstr("WouldDelayOther"));
+}
+
 }  // namespace
 }  // namespace cox::test
