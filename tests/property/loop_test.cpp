@@ -88,6 +88,10 @@ class Weather final : public Actuator, public DeltaSink {
     if (starts && IsDown(std::get<model::Place>(action.what).placement)) {
       if (fate_ != Order::kLost) fate_ = Order::kConflict;
     }
+    // Starting what runs already is no conflict: orders are idempotent.
+    if (fate_ == Order::kConflict && batch_.Runs(std::stoul(action.native_id) - 1)) {
+      fate_ = Order::kFine;
+    }
     if (fate_ == Order::kLost || (fate_ == Order::kConflict && !starts)) return;
     if (fate_ == Order::kConflict || fate_ == Order::kAway) {
       model::Outcome outcome;
