@@ -55,6 +55,8 @@ std::optional<TimePoint> NextLawful(const Round& round, const model::PendingJob&
 
 void Evict(Round& round, const Bid& bid, const Victims& victims) {
   const model::PendingJob& job = round.job(bid);
+  // What these leave may be what others keep nodes for: then less of the free room is kept.
+  round.again |= !round.nominees.empty();
   for (const uint32_t v : victims) {
     const model::RunningJob& victim = round.snapshot.running[v];
     round.board.Leave(victim);

@@ -400,5 +400,25 @@ TEST(Nominate, RoomGivenUpByANomineeIsOfferedAtOnce) {
   EXPECT_EQ(Starts(t.w.Decide(t.plugins), t.w), "C@n1");
 }
 
+// R leaves 4 GPUs on n1, where 4 are kept for H and P needs 2: from then on S, who was looked at
+// before P, could start on what is free there now.
+TEST(Regress, RoomThatALaterEvictionUncoversIsSeenAtOnce) {
+  auto plugins = BuiltIns();
+  World w;
+  w.Node("n1", 8);
+  w.Node("n2", 4);
+  w.Running("R", {.gpus = 4}, {"n1"}, Priority::kLow);
+  RunningJob& leaving = w.Running("L", {.gpus = 4}, {"n2"}, Priority::kLow);
+  leaving.leaving = true;
+  leaving.leaves_by = At(1010);
+  w.Pending("H", {.replicas = 2, .gpus = 4}, Priority::kHigh);
+  w.Pending("S", {.gpus = 2, .source = CapacityType::kSpot});
+  w.Pending("P", {.gpus = 2, .source = CapacityType::kOnDemand});
+  const Decision d = w.Decide(plugins);
+  EXPECT_EQ(Starts(d, w), "");
+  EXPECT_EQ(Evicted(d, w), "R");
+  EXPECT_EQ(d.wake_at, w.snapshot.now);
+}
+
 }  // namespace
 }  // namespace cox::test
