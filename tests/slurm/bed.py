@@ -21,7 +21,7 @@ import unittest
 import urllib.parse
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = pathlib.Path(os.environ.get("COX_BUILD_DIR", ROOT / "build/dev"))
+BUILD = pathlib.Path(os.environ.get("COX_BUILD_DIR", ROOT / "build/dev")).resolve()
 SPANK = BUILD / "adapters/slurm/spank/spank_cox.so"
 JOB_SUBMIT = BUILD / "adapters/slurm/job_submit/job_submit_cox.so"
 API_SUBMIT = BUILD / "tests/slurm/api_submit"
