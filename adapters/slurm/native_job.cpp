@@ -70,9 +70,11 @@ class Reader {
     Nodes();
     Failures();
     Unsupported();
-    for (const auto& [key, value] : options_)
-      if (!used_.contains(key))
-        Wrong(std::string("--cox-") + key + "=" + value + ": is not an option");
+    for (const auto& [key, value] : options_) {
+      if (used_.contains(key)) continue;
+      std::string text = "--cox-";
+      Wrong(text.append(key).append("=").append(value).append(": is not an option"));
+    }
     if (!wrong_.empty()) return InvalidArgument(wrong_);
     return job_;
   }
@@ -196,6 +198,9 @@ class Reader {
     s.written.idle_min_stability = options_.contains("idle-stability");
     TakeWord("idle-stability", std::array{Stability::kHigh, Stability::kMedium, Stability::kLow},
              s.idle.min_stability);
+    if (const std::string* level = Take("topology-required")) s.topology.required = *level;
+    if (const std::string* level = Take("topology-preferred")) s.topology.preferred = *level;
+    s.spread = TakeFlag("spread");
     if (const auto grace = TakeNumber("grace")) s.termination_grace_period_seconds = *grace;
     if (const std::string* queue = Take("queue")) {
       s.queue = *queue;
@@ -446,6 +451,9 @@ Options OptionsOf(const spec::TrainingJob& job) {
     if (s.node_policy->ttl_seconds)
       options["node-ttl"] = std::to_string(*s.node_policy->ttl_seconds);
   }
+  if (!s.topology.required.empty()) options["topology-required"] = s.topology.required;
+  if (!s.topology.preferred.empty()) options["topology-preferred"] = s.topology.preferred;
+  if (s.spread) options["spread"] = "true";
   const spec::FailurePolicy& failure = job.failure_policy;
   if (failure.enabled) {
     options["max-retries"] = std::to_string(failure.max_retries);

@@ -86,6 +86,26 @@ void Start(Round& round, const Bid& bid, const Seats& seats) {
   round.decision.starts.push_back({job.id, job.attempt, ToPlacement(round, bid, seats)});
 }
 
+// One candidate in each domain that its owner requires or prefers; without a wish, anywhere. True:
+// it starts. Adds the bids that may still get room by an eviction or at a date.
+bool TryEverywhere(Round& round, uint32_t row, int64_t index, std::vector<Bid>& bids) {
+  const model::PendingJob& job = round.snapshot.pending[row];
+  for (const Domain* within : DomainsFor(round, row)) {
+    Bid bid;
+    bid.job = row;
+    bid.index = index;
+    bid.candidate = &job.candidates[static_cast<size_t>(index)];
+    bid.within = within;
+    if (const auto seats = Try(round, bid)) {
+      Start(round, bid, *seats);
+      return true;
+    }
+    const bool only_preferred = within != nullptr && job.topology.required.empty();
+    if (!only_preferred) bids.push_back(std::move(bid));
+  }
+  return false;
+}
+
 // All candidates of one job, in its owner's order: the first that fits is taken (S38). If none
 // does, others may have to make room; where the site prefers the order, for each before the next.
 void Look(Round& round) {
@@ -101,25 +121,20 @@ void Look(Round& round) {
   const std::optional<model::Nomination> nominated = LetGo(round, row);
   const bool in_order = round.snapshot.site && round.snapshot.site->prefer_flavor_order;
   std::vector<Bid> bids;
-  bids.reserve(job.candidates.size());
-  for (const model::Candidate& candidate : job.candidates) {
-    Bid& bid = bids.emplace_back();
-    bid.job = row;
-    bid.index = static_cast<int64_t>(bids.size()) - 1;
-    bid.candidate = &candidate;
-    if (auto seats = Try(round, bid)) {
-      Start(round, bid, *seats);
+  for (int64_t c = 0; c < std::ssize(job.candidates); ++c) {
+    const size_t before = bids.size();
+    if (TryEverywhere(round, row, c, bids)) {
       round.again |= nominated && nominated->placement != round.decision.starts.back().placement;
       return;
     }
     if (!in_order) continue;
-    Preempt(round, std::span(&bid, 1), nominated, waiting.blockers);
+    Preempt(round, std::span(bids).subspan(before), nominated, waiting.blockers);
     if (round.nominees.contains(job.id.value)) break;
   }
   if (!in_order) Preempt(round, bids, nominated, waiting.blockers);
   if (!round.nominees.contains(job.id.value)) Reserve(round, bids);
   round.again |= nominated && !round.nominees.contains(job.id.value);
-  if (waiting.blockers.empty()) waiting.blockers.swap(bids.front().blockers);
+  LetOneSpeak(bids);
   for (Bid& bid : bids) std::ranges::move(bid.blockers, std::back_inserter(waiting.blockers));
 }
 

@@ -18,6 +18,12 @@ std::optional<model::Blocker> NotNow(const Round& round, uint32_t row) {
     blocker.retry_at = job.not_before;
     return blocker;
   }
+  const std::string& level = job.topology.required;
+  if (!level.empty() && round.snapshot.site->FindTopologyLevel(level) == nullptr) {
+    blocker.code = "InsufficientResources";
+    blocker.text = "requires one " + level + ", which is no longer a level of the site's topology";
+    return blocker;
+  }
   if (job.candidates.empty()) {
     blocker.code = "InsufficientResources";
     blocker.text = "no pool offers any of its flavors for " + std::string(Name(job.capacity)) +

@@ -73,6 +73,9 @@ std::string Where(const Round& round, const Bid& bid) {
       bid.candidate->pool.empty()
           ? " in the pools with " + std::string(Name(bid.candidate->source)) + " capacity"
           : " in pool " + bid.candidate->pool;
+  if (bid.within != nullptr) {
+    where += ", within " + bid.within->level->level + " " + bid.within->domain->name;
+  }
   const auto pin = round.pins.find(round.job(bid).id.value);
   if (pin != round.pins.end()) where += ", among its own NodeIn " + Names(*pin->second);
   return where;

@@ -23,8 +23,17 @@ uint32_t Single(const Bid& bid) {
 // What a single replica of `one` on this node costs `many`.
 int64_t Loss(const Board& board, const Field& one, const Field& many, uint32_t node, int32_t lift) {
   const int64_t before = FitCount(board, many, node, lift);
-  if (before == 0) return 0;
-  return before - HowOften(many.need, board.Room(node) - one.need, MostPerNode(many));
+  return before - std::min(before, Beside(one, many, board.Room(node)));
+}
+
+// Calls visit(node) for all nodes that the bid may be on, and maybe others, until it returns false.
+template <class Visit>
+void EachNode(const Board& board, const Bid& bid, Visit&& visit) {
+  const uint32_t count =
+      bid.within ? static_cast<uint32_t>(bid.within->nodes.size()) : board.nodes();
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!visit(bid.within ? bid.within->nodes[i] : i)) return;
+  }
 }
 
 // The order in which nodes are taken: what plugins like most, then those that nobody has just
@@ -34,16 +43,17 @@ int64_t Loss(const Board& board, const Field& one, const Field& many, uint32_t n
 struct Pick {
   int64_t dislike, probation, gpu, cpu, mem;
   uint32_t node;
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the 0 of <=> for a pointer
   friend auto operator<=>(const Pick&, const Pick&) = default;
 };
 
 // As Board::FromFullest, where that order does not serve.
 template <class Visit>
-void FromMostLiked(const Board& board, const Field& field, std::span<const int32_t> liking,
-                   Visit&& visit) {
+void FromMostLiked(const Board& board, const Bid& bid, const Field& field,
+                   std::span<const int32_t> liking, Visit&& visit) {
   const host::Lane& capacity = board.rows().lane(COX_NODE_GPU_MILLI_CAPACITY);
   std::vector<Pick> picks;
-  board.FromFullest(field.need.gpu_milli, [&](uint32_t node) {
+  EachNode(board, bid, [&](uint32_t node) {
     if (FitCount(board, field, node) == 0) return true;
     const Resources room = board.Room(node);
     const int64_t gpus = field.need.gpu_milli > 0 ? room.gpu_milli : capacity[node];
@@ -65,15 +75,16 @@ bool PlaceField(Board& board, const Bid& bid, uint32_t index, std::span<const in
   int64_t left = field.replicas;
   std::vector<std::pair<uint32_t, int64_t>> taken;  // node, replicas
   const auto take = [&](uint32_t node) {
+    if (field.spread && std::ranges::find(seats, node, &Seat::node) != seats.end()) return true;
     const int64_t here = std::min(left, FitCount(board, field, node));
     if (here > 0) taken.emplace_back(node, here);
     left -= here;
     return left > 0;
   };
-  if (liking.empty() && field.need.gpu_milli > 0) {
+  if (liking.empty() && field.need.gpu_milli > 0 && bid.within == nullptr) {
     board.FromFullest(field.need.gpu_milli, take);
   } else {
-    FromMostLiked(board, field, liking, take);
+    FromMostLiked(board, bid, field, liking, take);
   }
   for (const auto& [node, count] : taken) {
     board.Use(node, field.need * count);
@@ -106,14 +117,15 @@ bool PlaceSingleFirst(Board& board, const Bid& bid, uint32_t single,
   Trial trial(board);
   uint32_t best = COX_NONE;
   int64_t least = 0;
-  for (uint32_t node = 0; node < board.nodes(); ++node) {
-    if (FitCount(board, one, node) == 0) continue;
+  EachNode(board, bid, [&](uint32_t node) {
+    if (FitCount(board, one, node) == 0) return true;
     const int64_t loss = Loss(board, one, many, node, kLiftNone);
     if (best == COX_NONE || loss < least) {
       best = node;
       least = loss;
     }
-  }
+    return true;
+  });
   if (best == COX_NONE) return false;
   board.Use(best, one.need);
   seats = {{single, best}};
@@ -136,6 +148,10 @@ int64_t MostPerNode(const Field& field) {
   return field.spread ? std::min<int64_t>(field.replicas, 1) : field.replicas;
 }
 
+int64_t Beside(const Field& one, const Field& many, const Resources& room) {
+  return one.spread ? 0 : HowOften(many.need, room - one.need, MostPerNode(many));
+}
+
 int64_t FitCount(const Board& board, const Field& field, uint32_t node, int32_t lift) {
   if (!Allowed(field, node, lift)) return 0;
   return HowOften(field.need, board.Room(node), MostPerNode(field));
@@ -144,11 +160,17 @@ int64_t FitCount(const Board& board, const Field& field, uint32_t node, int32_t 
 bool Fits(const Board& board, const Bid& bid, int32_t lift) {
   const size_t count = bid.fields.size();
   if (count == 1) {
-    int64_t left = bid.fields[0].replicas;
-    board.FromFullest(bid.fields[0].need.gpu_milli, [&](uint32_t node) {
-      left -= FitCount(board, bid.fields[0], node, lift);
+    const Field& field = bid.fields[0];
+    int64_t left = field.replicas;
+    const auto count_here = [&](uint32_t node) {
+      left -= FitCount(board, field, node, lift);
       return left > 0;
-    });
+    };
+    if (bid.within != nullptr) {
+      EachNode(board, bid, count_here);
+    } else {
+      board.FromFullest(field.need.gpu_milli, count_here);
+    }
     return left <= 0;
   }
   // The many fit beside the one exactly if some node can take the one and still leave enough.
@@ -157,12 +179,13 @@ bool Fits(const Board& board, const Bid& bid, int32_t lift) {
   const Field& many = bid.fields[1 - single];
   int64_t total = 0;
   std::optional<int64_t> least_loss;
-  for (uint32_t node = 0; node < board.nodes(); ++node) {
+  EachNode(board, bid, [&](uint32_t node) {
     total += FitCount(board, many, node, lift);
-    if (FitCount(board, one, node, lift) == 0) continue;
+    if (FitCount(board, one, node, lift) == 0) return true;
     const int64_t loss = Loss(board, one, many, node, lift);
     least_loss = std::min(loss, least_loss.value_or(loss));
-  }
+    return true;
+  });
   return least_loss && total - *least_loss >= many.replicas;
 }
 

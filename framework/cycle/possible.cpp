@@ -44,7 +44,7 @@ bool FitTogether(const Round& round, const Field& one, const Field& many) {
     int64_t here = 0, beside = 0;
     if ((*many.suited)[n] != 0) {
       here = HowOften(many.need, capacity, MostPerNode(many));
-      beside = HowOften(many.need, capacity - one.need, MostPerNode(many));
+      beside = Beside(one, many, capacity);
     }
     seats += here;
     if ((*one.suited)[n] == 0 || !one.need.FitsIn(capacity)) continue;

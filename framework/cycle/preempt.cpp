@@ -97,6 +97,38 @@ model::Blocker WaitForNodes(Round& round, const Bid& bid, const Victims& victims
   return blocker;
 }
 
+// What holds for all of the bid's shape is what hardware says: another may use other nodes.
+void Despair(Round& round, Bid& bid) {
+  const model::PendingJob& job = round.job(bid);
+  const Victims everybody = LawfulVictims(round, bid, kLiftAll);
+  Trial all_gone(round.board);
+  for (const uint32_t v : everybody) round.board.Leave(round.snapshot.running[v]);
+  if (Fits(round.board, bid, kLiftAll)) return;  // only node policies are in its way
+  const Hopeless hopeless = {everybody.empty() ? "" : BestNode(round, bid), NextLawful(round, job)};
+  bid.blockers.back().text += hopeless.why;
+  bid.blockers.back().retry_at = hopeless.retry_at;
+  round.hopeless.emplace(std::tuple(ShapeOf(bid), job.priority, job.guaranteed), hopeless);
+}
+
+struct Clearing {
+  const Bid* bid;
+  Victims victims;
+};
+
+// The bids of one candidate differ by their domain: whichever costs least. None: none helps.
+std::optional<Clearing> Cheapest(Round& round, std::span<Bid* const> bids) {
+  std::optional<Clearing> best;
+  for (Bid* bid : bids) {
+    auto victims = ChooseVictims(round, *bid, LawfulVictims(round, *bid));
+    if (!victims) {
+      Despair(round, *bid);
+    } else if (!best || IsCheaper(round, *victims, best->victims)) {
+      best = Clearing{bid, *std::move(victims)};
+    }
+  }
+  return best;
+}
+
 }  // namespace
 
 // Only who has quota and lacks nothing but room may preempt, and only for capacity that is his.
@@ -131,24 +163,15 @@ void Preempt(Round& round, std::span<Bid> bids, const std::optional<model::Nomin
       return;
     }
   }
-  for (Bid* bid : able) {
-    const model::PendingJob& job = round.job(*bid);
-    const Victims lawful = LawfulVictims(round, *bid);
-    if (const auto victims = ChooseVictims(round, *bid, lawful)) {
-      Evict(round, *bid, *victims);
-      blockers.push_back(WaitForNodes(round, *bid, *victims, before));
+  for (auto first = able.begin(); first != able.end();) {
+    const auto last = std::find_if(first, able.end(),
+                                   [&](const Bid* bid) { return bid->index != (*first)->index; });
+    if (const auto clearing = Cheapest(round, {first, last})) {
+      Evict(round, *clearing->bid, clearing->victims);
+      blockers.push_back(WaitForNodes(round, *clearing->bid, clearing->victims, before));
       return;
     }
-    // What holds for all of its shape is what hardware says: another may use other nodes.
-    const Victims everybody = LawfulVictims(round, *bid, kLiftAll);
-    Trial all_gone(round.board);
-    for (const uint32_t v : everybody) round.board.Leave(round.snapshot.running[v]);
-    if (Fits(round.board, *bid, kLiftAll)) continue;  // only node policies are in its way
-    const Hopeless hopeless = {everybody.empty() ? "" : BestNode(round, *bid),
-                               NextLawful(round, job)};
-    bid->blockers.back().text += hopeless.why;
-    bid->blockers.back().retry_at = hopeless.retry_at;
-    round.hopeless.emplace(std::tuple(ShapeOf(*bid), job.priority, job.guaranteed), hopeless);
+    first = last;
   }
 }
 

@@ -195,11 +195,14 @@ TimePoint EndOf(const model::PendingJob& job, TimePoint now) {
 void Reserve(Round& round, std::vector<Bid>& bids) {
   std::optional<Plan> best;
   Bid* taken = nullptr;
-  for (Bid& bid : bids) {
+  // Equal dates go to the earlier candidate and the fuller domain; when it becomes too much to look
+  // at, the emptiest domains have been.
+  for (auto at = bids.rbegin(); at != bids.rend(); ++at) {
+    Bid& bid = *at;
     if (!bid.lacks_room || IsBehind(round, bid)) continue;
-    if (round.dates_looked_for++ >= kMostLooks) return;
+    if (round.dates_looked_for++ >= kMostLooks) break;
     auto plan = MakePlan(round, bid);
-    if (!plan || (best && best->from <= plan->from)) continue;
+    if (!plan || (best && best->from < plan->from)) continue;
     best = std::move(plan);
     taken = &bid;
   }
@@ -219,6 +222,7 @@ void Reserve(Round& round, std::vector<Bid>& bids) {
     ending.push_back(guest.placement);
     awaited.Add(*guest.user, *guest.name);
   }
+  taken->reserves = true;
   taken->blockers.back().text += Promise(round, *taken, reservation, awaited);
   if (reservation.from == kNever) reservation.from = round.snapshot.now;  // whoever starts is late
   round.board.Reserve(std::move(reservation), ending);

@@ -24,12 +24,20 @@ namespace cox::cycle {
 struct Field {
   Resources need;  // of one replica
   int64_t replicas = 0;
-  bool spread = false;  // at most one on each node
+  bool spread = false;  // at most one replica of the gang on each node
   uint32_t gpu_type = COX_NONE;
   const std::vector<uint8_t>* usable = nullptr;  // 1 = suited and ready
   const std::vector<uint8_t>* suited = nullptr;  // 1 = pool, flavor, GPU type and own NodeIn suit
   host::Lane verdicts;                           // empty = no plugin judges nodes
   host::Lane scores;                             // empty = no plugin scores nodes
+};
+
+// Nodes near each other, such as a rack's.
+struct Domain {
+  const spec::TopologyLevel* level = nullptr;
+  const spec::TopologyDomain* domain = nullptr;
+  std::vector<uint32_t> nodes;  // rows
+  std::vector<uint8_t> has;     // by row
 };
 
 struct Seat {  // one replica of a field on one node
@@ -38,22 +46,25 @@ struct Seat {  // one replica of a field on one node
 };
 using Seats = std::vector<Seat>;
 
-// One candidate of one pending job on its way through the steps.
+// One candidate of one pending job on its way through the steps; where all its nodes must be in one
+// domain, a bid for each that there is.
 struct Bid {
   uint32_t job = 0;   // row
   int64_t index = 0;  // of the candidate
   const model::Candidate* candidate = nullptr;
+  const Domain* within = nullptr;  // nullptr = anywhere
   std::vector<Field> fields;
   std::vector<uint32_t> field_of_role;
   bool admitted = false;    // by quota
   bool lacks_room = false;  // and nothing else
+  bool reserves = false;    // room at a date
   std::vector<model::Blocker> blockers;
 };
 
 // The part of a bid that hardware alone decides. Room only shrinks within a cycle, so what found no
 // room once finds none later.
 using Shape =
-    std::vector<std::tuple<const std::vector<uint8_t>*, int64_t, int64_t, int64_t, int64_t>>;
+    std::vector<std::tuple<const std::vector<uint8_t>*, int64_t, int64_t, int64_t, int64_t, bool>>;
 Shape ShapeOf(const Bid& bid);
 cox_shape ShapeOf(const Bid& bid, const Field& field);  // as plugins see it
 
@@ -106,8 +117,15 @@ struct Round {
   struct Nodes {
     std::vector<uint8_t> suited, usable;
   };
-  std::map<std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, std::string>, Nodes>
-      nodes;  // by source, pool, flavor, GPU type, tenant, own NodeIn
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, std::string, const Domain*>,
+           Nodes>
+      nodes;  // by source, pool, flavor, GPU type, tenant, own NodeIn, domain
+  struct Level {
+    std::vector<Domain> domains;
+    std::vector<const Domain*> fullest_first;  // on the board of this version
+    std::optional<uint64_t> version;
+  };
+  std::map<std::string, Level> levels;                       // of the topology, by name
   std::map<uint64_t, const std::vector<std::string>*> pins;  // by task: its own NodeIn (S73)
   TimePoint end = kNever;  // of the job that is looked at, if it starts now
   // Shapes that found no room, and why; by the reservations that were in the way.
@@ -139,6 +157,13 @@ void Order(Round& round);
 // 3 eligible.cpp: held by a person, backing off after a failure, or without any candidate.
 std::optional<model::Blocker> NotNow(const Round& round, uint32_t job);
 
+// topology.cpp: where this job may be tried, one after the other: the domains that it requires or
+// prefers, the fullest first, so that wide room stays whole. nullptr = anywhere.
+std::vector<const Domain*> DomainsFor(Round& round, uint32_t job);
+// Of the domains of a candidate that all say no, one speaks: that which has a date, else one that
+// has room, but not for long enough, else the emptiest that could hold the gang.
+void LetOneSpeak(std::vector<Bid>& bids);
+
 // 4 admit.cpp: does quota allow the whole gang (S41)? Names every refusal in bid.blockers.
 void CollectAsks(Round& round);
 void Admit(Round& round, Bid& bid);
@@ -165,6 +190,8 @@ std::optional<model::Blocker> NeverFits(const Round& round, const Bid& bid);
 int64_t HowOften(const Resources& need, const Resources& room, int64_t at_most);
 // Replicas of a field that one node may take.
 int64_t MostPerNode(const Field& field);
+// Replicas of `many` that one node may take beside a single one of the other field.
+int64_t Beside(const Field& one, const Field& many, const Resources& room);
 // Replicas of a field that fit on a node.
 int64_t FitCount(const Board& board, const Field& field, uint32_t node, int32_t lift = kLiftNone);
 // Uses the room of the whole gang on the board, or changes nothing. `liking`: instead of scores.

@@ -17,7 +17,7 @@ bool Holds(const std::vector<std::string>& names, const std::string& name) {
 // S26, S36: which nodes serve this flavor from this source to this tenant, room aside.
 Round::Nodes NodesFor(const model::Snapshot& snapshot, const model::Candidate& candidate,
                       const model::RoleDemand& role, const std::string& tenant,
-                      const std::vector<std::string>* pin) {
+                      const std::vector<std::string>* pin, const Domain* within) {
   const bool idle = candidate.source == spec::CapacityType::kIdle;
   std::vector<const spec::Pool*> pools;
   for (const spec::Pool& pool : snapshot.site->pools) {
@@ -32,6 +32,7 @@ Round::Nodes NodesFor(const model::Snapshot& snapshot, const model::Candidate& c
   nodes.usable.reserve(snapshot.nodes.size());
   for (const model::Node& node : snapshot.nodes) {
     const bool suits =
+        (within == nullptr || within->has[nodes.suited.size()] != 0) &&
         (role.gpu_type.empty() || role.gpu_type == node.gpu_type) &&
         (pin == nullptr || Holds(*pin, node.name)) &&
         std::ranges::any_of(pools, [&](const auto* pool) { return Holds(node.pools, pool->name); });
@@ -53,14 +54,14 @@ Field MakeField(Round& round, const Bid& bid, const model::RoleDemand& role) {
   const auto [known, fresh] = round.nodes.try_emplace(
       {static_cast<uint32_t>(bid.candidate->source), rows.PoolRow(bid.candidate->pool),
        rows.FlavorRow(role.flavor), field.gpu_type, rows.table().pending->tenant[bid.job],
-       std::move(pinned)});
+       std::move(pinned), bid.within});
   if (fresh) {
-    known->second =
-        NodesFor(round.snapshot, *bid.candidate, role, round.job(bid).owner.tenant, pin);
+    known->second = NodesFor(round.snapshot, *bid.candidate, role, round.job(bid).owner.tenant, pin,
+                             bid.within);
   }
   field.usable = &known->second.usable;
   field.suited = &known->second.suited;
-  field.spread = round.snapshot.site->one_replica_per_node();
+  field.spread = round.job(bid).spread || round.snapshot.site->one_replica_per_node();
   return field;
 }
 
@@ -116,7 +117,8 @@ cox_shape ShapeOf(const Bid& bid, const Field& field) {
 Shape ShapeOf(const Bid& bid) {
   Shape shape;
   for (const Field& f : bid.fields) {
-    shape.emplace_back(f.usable, f.need.cpu_milli, f.need.mem_mib, f.need.gpu_milli, f.replicas);
+    shape.emplace_back(f.usable, f.need.cpu_milli, f.need.mem_mib, f.need.gpu_milli, f.replicas,
+                       f.spread);
   }
   return shape;
 }

@@ -25,6 +25,7 @@ struct Cost {
   int64_t gpus = 0, gpu_seconds = 0;
   std::vector<int64_t> starts;  // negative: the latest start is the cheapest
   std::vector<uint64_t> ids;
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the 0 of <=> for a pointer
   friend auto operator<=>(const Cost&, const Cost&) = default;
 };
 
@@ -151,6 +152,12 @@ int Band(const model::RunningJob& victim) {
   if (victim.capacity == CapacityType::kIdle) return static_cast<int>(victim.stability);
   if (victim.capacity == CapacityType::kSpot) return 3;
   return 4 + static_cast<int>(victim.priority);
+}
+
+bool IsCheaper(const Round& round, const Victims& one, const Victims& other) {
+  const Cost a = CostOf(round, one);
+  const Cost b = CostOf(round, other);
+  return a.bands.front() != b.bands.front() ? a.bands.front() < b.bands.front() : a < b;
 }
 
 Victims LawfulVictims(const Round& round, const Bid& bid, int32_t lift) {

@@ -26,6 +26,9 @@ int Band(const model::RunningJob& victim);
 // nobody forbade the bid any node.
 Victims LawfulVictims(const Round& round, const Bid& bid, int32_t lift = kLiftNone);
 
+// Of two sets that help: would rather this one go? No band is touched without need; then as below.
+bool IsCheaper(const Round& round, const Victims& one, const Victims& other);
+
 // None if even all of them do not help. Otherwise no band is touched above the lowest that helps,
 // and nobody goes in vain; of such sets the one with fewest jobs, then lowest bands, fewest GPUs
 // lost, least GPU time lost, latest start, id. Exact while the search is small, which covers every

@@ -30,6 +30,8 @@ struct PendingJob {
   TimePoint not_before{};                     // back-off after a failure
   std::string held;                           // by a person: who, and how it is let go
   std::optional<int64_t> time_limit_seconds;  // wall time, where the user states one
+  spec::Topology topology;
+  bool spread = false;  // no two replicas on one node
   std::vector<Candidate> candidates;
 
   friend bool operator==(const PendingJob&, const PendingJob&) = default;

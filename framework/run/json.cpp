@@ -77,9 +77,10 @@ COX_JSON(Resources, cpu_milli, mem_mib, gpu_milli)
 }
 
 namespace cox::spec {
+COX_JSON(Topology, required, preferred)
 COX_JSON(NodePolicy, id, tenant_scope, subject, type, node_names, workload_types, expires_at,
          reason, source, enabled)
-}
+}  // namespace cox::spec
 
 namespace cox::model {
 
@@ -104,7 +105,7 @@ COX_JSON(TaskEvent, task, attempt, version, at, warning, reason, message)
 COX_JSON(Node, name, address, pools, gpu_type, capacity, unmanaged, ready, not_ready_reason,
          ready_since)
 COX_JSON(PendingJob, id, name, owner, capacity, priority, guaranteed, submitted_at, waiting_since,
-         attempt, not_before, held, time_limit_seconds, candidates)
+         attempt, not_before, held, time_limit_seconds, topology, spread, candidates)
 COX_JSON(RunningJob, id, name, owner, capacity, stability, priority, guaranteed, submitted_at,
          started_at, attempt, leaving, leaves_by, ends_by, placement)
 COX_JSON(Nomination, task, placement, expires_at)

@@ -16,6 +16,8 @@ model::PendingJob PendingRow(const model::Task& task) {
   row.not_before = task.not_before;
   row.held = task.held;
   row.time_limit_seconds = task.job->time_limit_seconds;
+  row.topology = task.job->scheduling.topology;
+  row.spread = task.job->scheduling.spread;
   row.candidates = task.candidates;
   return row;
 }

@@ -15,6 +15,8 @@ std::string Likeness(const model::PendingJob& job) {
   add(static_cast<int64_t>(job.priority));
   add(job.guaranteed ? 1 : 0);
   add(job.time_limit_seconds.value_or(-1));
+  text += '\n' + job.topology.required + '\n' + job.topology.preferred;
+  add(job.spread ? 1 : 0);
   for (const model::Candidate& candidate : job.candidates) {
     text += '\n' + candidate.pool;
     add(static_cast<int64_t>(candidate.source));

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -13,6 +14,7 @@ using Findings = std::vector<Finding>;
 template <class T>
 std::vector<std::string> Names(const std::vector<T>& list) {
   std::vector<std::string> names;
+  names.reserve(list.size());
   for (const T& item : list) names.push_back(item.name);
   return names;
 }
@@ -102,6 +104,27 @@ void CheckPools(const Site& site, const People& people, Findings& findings) {
                           Quote(pool.flavors[j]) + " is not among the flavors" +
                               DidYouMean(pool.flavors[j], flavors),
                           "S36"});
+    }
+  }
+}
+
+// A node without a domain is out of reach for who requires one; no harm in that.
+void CheckTopology(const Site& site, Findings& findings) {
+  for (size_t i = 0; i < site.topology.size(); ++i) {
+    const TopologyLevel& level = site.topology[i];
+    const std::string path = At("topology", i) + ".domains";
+    CheckUnique(path, "name", Names(level.domains), findings);
+    std::map<std::string, std::string> home;  // of a node: domain
+    for (size_t j = 0; j < level.domains.size(); ++j) {
+      const TopologyDomain& domain = level.domains[j];
+      for (const std::string& node : domain.nodes) {
+        const auto [known, fresh] = home.emplace(node, domain.name);
+        if (fresh) continue;
+        findings.push_back({At(path, j) + ".nodes",
+                            Quote(node) + " is in " + Quote(known->second) +
+                                " already; a node is in one domain of a level",
+                            ""});
+      }
     }
   }
 }
@@ -198,14 +221,17 @@ std::vector<Finding> CheckSite(const Site& site) {
   CheckUnique("users", "name", Names(site.users), findings);
   CheckUnique("volumes", "name", Names(site.volumes), findings);
   CheckUnique("plugins", "name", Names(site.plugins), findings);
-  std::vector<std::string> ids, profiles;
+  std::vector<std::string> ids, profiles, levels;
   for (const Volume& volume : site.volumes) ids.push_back(volume.id);
   for (const EnvProfile& profile : site.env_profiles) profiles.push_back(profile.user);
+  for (const TopologyLevel& level : site.topology) levels.push_back(level.level);
   CheckUnique("volumes", "id", ids, findings);
+  CheckUnique("topology", "level", levels, findings);
   CheckUnique("envProfiles", "user", profiles, findings);
   CheckFlavors(site, findings);
   const People people(site, findings);
   CheckPools(site, people, findings);
+  CheckTopology(site, findings);
   CheckQuotas(site, people, findings);
   CheckVolumes(site, people);
   CheckProfiles(site, people, findings);

@@ -51,6 +51,12 @@ void Fields(A& a, IdlePolicy& idle) {
 }
 
 template <class A>
+void Fields(A& a, Topology& topology) {
+  a("required", topology.required);
+  a("preferred", topology.preferred);
+}
+
+template <class A>
 void Fields(A& a, Scheduling& scheduling) {
   a("capacityType", scheduling.capacity_type);
   a("queue", scheduling.queue);
@@ -59,6 +65,8 @@ void Fields(A& a, Scheduling& scheduling) {
   a("preemptible", scheduling.preemptible);
   a("idle", scheduling.idle);
   a("nodePolicy", scheduling.node_policy);
+  a("topology", scheduling.topology);
+  a("spread", scheduling.spread);
   a("terminationGracePeriodSeconds", scheduling.termination_grace_period_seconds);
 }
 

@@ -50,6 +50,7 @@ class SiteReader {
     top("org", site_.org);
     Each("flavors", [&](const json& item, const std::string& path) { ReadFlavor(item, path); });
     Each("pools", [&](const json& item, const std::string& path) { ReadPool(item, path); });
+    Each("topology", [&](const json& item, const std::string& path) { ReadLevel(item, path); });
     Each("quotas", [&](const json& item, const std::string& path) { ReadQuota(item, path); });
     Each("users", [&](const json& item, const std::string&) { ReadUser(item); });
     Each("volumes", [&](const json& item, const std::string&) { ReadVolume(item); });
@@ -135,13 +136,33 @@ class SiteReader {
     read("nodeSelector", pool.node_selector);
     read("lendsIdle", pool.lends_idle);
     pool.dedicated = item["isolation"] == "dedicated";
-    for (size_t i = 0; i < nodes.size(); ++i) {
-      const auto names = ExpandNodes(nodes[i]);
+    ReadNodes(nodes, path + ".nodes", pool.nodes);
+  }
+
+  void ReadNodes(const std::vector<std::string>& ranges, const std::string& path,
+                 std::vector<std::string>& nodes) {
+    for (size_t i = 0; i < ranges.size(); ++i) {
+      const auto names = ExpandNodes(ranges[i]);
       if (names) {
-        pool.nodes.insert(pool.nodes.end(), names->begin(), names->end());
+        nodes.insert(nodes.end(), names->begin(), names->end());
       } else {
-        Complain(At(path + ".nodes", i), names.error().text);
+        Complain(At(path, i), names.error().text);
       }
+    }
+  }
+
+  void ReadLevel(const json& item, const std::string& path) {
+    TopologyLevel& level = site_.topology.emplace_back();
+    Reader top(item);
+    top("level", level.level);
+    const json& domains = item["domains"];
+    for (size_t i = 0; i < domains.size(); ++i) {
+      TopologyDomain& domain = level.domains.emplace_back();
+      std::vector<std::string> nodes;
+      Reader read(domains[i]);
+      read("name", domain.name);
+      read("nodes", nodes);
+      ReadNodes(nodes, At(path + ".domains", i) + ".nodes", domain.nodes);
     }
   }
 
@@ -254,9 +275,7 @@ Result<Site> ParseSite(std::string_view text, std::string_view file) {
   std::vector<std::pair<int64_t, std::string>> lines;
   for (const Finding& finding : findings) {
     const int64_t line = LineOf(document->place, finding.path);
-    lines.emplace_back(line, document->file + ":" + std::to_string(line) + ": " + finding.path +
-                                 ": " + finding.text +
-                                 (finding.rule.empty() ? "" : " (" + finding.rule + ")"));
+    lines.emplace_back(line, document->file + ":" + std::to_string(line) + ": " + finding.Line());
   }
   std::stable_sort(lines.begin(), lines.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });

@@ -26,6 +26,11 @@ const User* Site::FindUser(const std::string& name) const {
   return FindByName(users, name);
 }
 
+const TopologyLevel* Site::FindTopologyLevel(const std::string& level) const {
+  const auto it = std::ranges::find(topology, level, &TopologyLevel::level);
+  return it == topology.end() ? nullptr : &*it;
+}
+
 const Volume* Site::FindVolume(const std::string& name_or_id) const {
   if (const Volume* volume = FindByName(volumes, name_or_id)) return volume;
   const auto it = std::find_if(volumes.begin(), volumes.end(), [&](const Volume& volume) {

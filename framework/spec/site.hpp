@@ -36,6 +36,16 @@ struct Pool {  // S26
   bool lends_idle = true;                            // idle jobs may use what is free here (2.3)
 };
 
+struct TopologyDomain {  // nodes near each other: one rack, the reach of one switch
+  std::string name;
+  std::vector<std::string> nodes;  // ranges are expanded
+};
+
+struct TopologyLevel {
+  std::string level;  // "rack"
+  std::vector<TopologyDomain> domains;
+};
+
 enum class QuotaLevel { kTenant, kProject, kUser };  // S40
 const char* Name(QuotaLevel v);
 
@@ -102,6 +112,7 @@ struct Site {
   std::string org;
   std::vector<Pool> pools;
   std::vector<Flavor> flavors;
+  std::vector<TopologyLevel> topology;  // the widest level first
   std::vector<Quota> quotas;
   std::vector<User> users;
   std::string default_tenant;  // of users who are not listed; empty = they may not submit
@@ -133,6 +144,7 @@ struct Site {
   // nullptr when there is none.
   const Pool* FindPool(const std::string& name) const;
   const Flavor* FindFlavor(const std::string& name) const;
+  const TopologyLevel* FindTopologyLevel(const std::string& level) const;
   const Volume* FindVolume(const std::string& name_or_id) const;
   const User* FindUser(const std::string& name) const;
 };

@@ -70,6 +70,15 @@ struct JobNodePolicy {  // S81; a NodeIn lasts as long as the job (D11)
   std::optional<int64_t> ttl_seconds;
 };
 
+// Nodes near each other, such as those of one rack: a level of the site's topology. At most one of
+// the two is named; empty = none.
+struct Topology {
+  std::string required;   // all replicas in one domain of this level, or none starts
+  std::string preferred;  // rather so; else within a wider level, else anywhere
+
+  friend bool operator==(const Topology&, const Topology&) = default;
+};
+
 // The keys that not every capacity type has (matrix 3.2): did the user write them himself? An idle
 // job may not, not even the default value (S31); so the value alone does not tell.
 struct WrittenKeys {
@@ -90,6 +99,8 @@ struct Scheduling {
   WrittenKeys written;
   std::optional<int64_t> gang_min_member;  // none = auto = all replicas (S44)
   std::optional<JobNodePolicy> node_policy;
+  Topology topology;
+  bool spread = false;                            // no two replicas on one node
   int64_t termination_grace_period_seconds = 30;  // S55
 };
 

@@ -18,11 +18,13 @@ Verdict Validate(const TrainingJob& job, const Site& site, const Submitter& who)
   return verdict;
 }
 
+std::string Finding::Line() const {
+  return path + ": " + text + (rule.empty() ? "" : " (" + rule + ")");
+}
+
 std::string Verdict::ErrorText() const {
   std::string text;
-  for (const Finding& error : errors) {
-    text += (text.empty() ? "" : "\n") + error.path + ": " + error.text + " (" + error.rule + ")";
-  }
+  for (const Finding& error : errors) text += (text.empty() ? "" : "\n") + error.Line();
   return text;
 }
 

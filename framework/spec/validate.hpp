@@ -24,7 +24,9 @@ Result<Submitter> Resolve(const Site& site, const std::string& user, const std::
 struct Finding {
   std::string path;  // "spec.scheduling.flavors[1].name"
   std::string text;  // what is wrong, the value, what is allowed
-  std::string rule;  // "S38"
+  std::string rule;  // "S38"; empty where the contract has none
+
+  std::string Line() const;  // "path: text (rule)"
 };
 
 struct Verdict {

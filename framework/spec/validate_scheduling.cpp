@@ -142,6 +142,27 @@ void CheckOffered(const Case& c, const std::string& path, const std::string& fla
          RuleOf(type));
 }
 
+void CheckNearness(const Case& c, Verdict& verdict) {
+  const Topology& topology = c.job.scheduling.topology;
+  const std::string path = "spec.scheduling.topology";
+  if (!topology.required.empty() && !topology.preferred.empty()) {
+    Reject(verdict, path,
+           "names both required " + Quote(topology.required) + " and preferred " +
+               Quote(topology.preferred) + "; one of them is enough",
+           "");
+    return;
+  }
+  const bool required = !topology.required.empty();
+  const std::string& level = required ? topology.required : topology.preferred;
+  if (level.empty() || c.site.FindTopologyLevel(level) != nullptr) return;
+  std::vector<std::string> known;
+  for (const TopologyLevel& l : c.site.topology) known.push_back(l.level);
+  Reject(verdict, path + (required ? ".required" : ".preferred"),
+         Quote(level) + " is not a level of this site's topology" +
+             (known.empty() ? ", which has none" : DidYouMean(level, known)),
+         "");
+}
+
 void CheckReplicas(const TrainingJob& job, Verdict& verdict) {
   if (job.workers < 0) {
     Reject(verdict, "spec.replicas.workers",
@@ -197,6 +218,7 @@ void CheckScheduling(const Case& c, Verdict& verdict) {
   }
   CheckFlavors(c, "spec.scheduling.flavors", scheduling.flavors, verdict);
   CheckReplicas(c.job, verdict);
+  CheckNearness(c, verdict);
 }
 
 }  // namespace cox::spec

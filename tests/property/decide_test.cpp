@@ -66,6 +66,15 @@ void ExpectWholeAndLawful(const model::Snapshot& s, TaskId id, const model::Plac
     }
   }
   EXPECT_EQ(next, p.replicas.size());
+  std::set<std::string> nodes;
+  for (const Replica& r : p.replicas) nodes.insert(r.node);
+  EXPECT_TRUE(!job.spread || nodes.size() == p.replicas.size());
+  if (job.topology.required.empty()) return;
+  const auto& domains = s.site->FindTopologyLevel(job.topology.required)->domains;
+  EXPECT_TRUE(std::ranges::any_of(domains, [&](const spec::TopologyDomain& domain) {
+    return std::ranges::all_of(
+        nodes, [&](const auto& node) { return std::ranges::count(domain.nodes, node) > 0; });
+  })) << "in one domain";
 }
 
 void ExpectNothingNegative(const Room& room, const char* what) {

@@ -42,17 +42,34 @@ inline bool Suits(const model::Snapshot& s, const PendingJob& job, const model::
          !Blocked(s, job.owner, node.name);
 }
 
-// Every replica on every node, until all stand.
+// Every replica on every node, until all stand. `taken`: nodes with a replica.
 inline bool FitsByForce(const model::Snapshot& s, const PendingJob& job, const Candidate& c,
-                        Room room, size_t role = 0, int64_t replica = 0) {
+                        Room room, std::set<std::string> taken, size_t role, int64_t replica) {
   if (role == c.roles.size()) return true;
   const model::RoleDemand& demand = c.roles[role];
-  if (replica == demand.replicas) return FitsByForce(s, job, c, room, role + 1, 0);
+  if (replica == demand.replicas) return FitsByForce(s, job, c, room, taken, role + 1, 0);
   for (const model::Node& node : s.nodes) {
     if (!Suits(s, job, demand, node) || !demand.resources.FitsIn(room[node.name])) continue;
+    if (job.spread && taken.contains(node.name)) continue;
     room[node.name] -= demand.resources;
-    if (FitsByForce(s, job, c, room, role, replica + 1)) return true;
+    const bool first = taken.insert(node.name).second;
+    if (FitsByForce(s, job, c, room, taken, role, replica + 1)) return true;
     room[node.name] += demand.resources;
+    if (first) taken.erase(node.name);
+  }
+  return false;
+}
+
+inline bool FitsByForce(const model::Snapshot& s, const PendingJob& job, const Candidate& c,
+                        const Room& room) {
+  const std::string& level = job.topology.required;
+  if (level.empty()) return FitsByForce(s, job, c, room, {}, 0, 0);
+  for (const spec::TopologyDomain& domain : s.site->FindTopologyLevel(level)->domains) {
+    Room inside = room;
+    for (auto& [node, free] : inside) {
+      if (std::ranges::count(domain.nodes, node) == 0) free = {};
+    }
+    if (FitsByForce(s, job, c, inside, {}, 0, 0)) return true;
   }
   return false;
 }

@@ -61,6 +61,9 @@ inline void AddPending(World& w, Dice& dice, int& serial) {
   job.capacity = RandomSource(dice);
   job.owner = RandomOwner(dice);
   job.guaranteed = dice.One(4);
+  if (dice.One(6)) job.topology.required = "rack";
+  if (dice.One(6) && job.topology.required.empty()) job.topology.preferred = "rack";
+  job.spread = dice.One(6);
   if (dice.One(12)) job.held = "held";
   if (dice.One(12)) job.not_before = w.snapshot.now + std::chrono::seconds(dice.Below(40));
   job.candidates = {RandomCandidate(dice, job.capacity)};
@@ -95,6 +98,11 @@ inline World RandomWorld(Dice& dice, int& serial) {
     node.capacity.cpu_milli = 1000 * (2 + dice.Below(12));
     node.capacity.mem_mib = 1024 * (4 + dice.Below(12));
     node.ready = !dice.One(10);
+  }
+  w.site.topology = {{"zone", {{"z0", {}}}}, {"rack", {{"r0", {}}, {"r1", {}}}}};
+  for (const model::Node& node : w.snapshot.nodes) {
+    w.site.topology[0].domains[0].nodes.push_back(node.name);
+    w.site.topology[1].domains[static_cast<size_t>(dice.Below(2))].nodes.push_back(node.name);
   }
   for (int64_t q = dice.Below(6); q > 0; --q) {
     const auto level = static_cast<spec::QuotaLevel>(dice.Below(3));

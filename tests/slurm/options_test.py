@@ -24,6 +24,7 @@ ALLOWED = {
     "--cox-priority=hig": "one of: high, medium, low",
     "--cox-grace=": "a whole number, 0 or more",
     "--cox-node-in=n 1": "a Slurm node list such as n[1-4],n9",
+    "--cox-topology-required=a/b": "a name of letters, digits, '.', '_' and '-'",
     "--cox-failure-policy=always": "one of: on-failure, on-infra-failure, exit-code-and-log, never",
 }
 
@@ -35,9 +36,10 @@ EVERY_OPTION = {
     "gang-min": "auto", "idle-stability": "low", "priority": "high", "grace": "30", "node-in": "n[1-3]",
     "node-not-in": "n4,n5", "node-ttl": "3600", "max-retries": "3", "failure-policy": "on-infra-failure",
     "max-preemption-retries": "-1", "hang-silence": "1800",
+    "topology-required": "rack", "topology-preferred": "block", "spread": "true",
     "accept-idle": "true", "prefer-idle": "true", "guarantee": "true",
 }
-FLAGS = ("accept-idle", "prefer-idle", "guarantee")
+FLAGS = ("accept-idle", "prefer-idle", "guarantee", "spread")
 
 
 class Options(bed.BedTest):

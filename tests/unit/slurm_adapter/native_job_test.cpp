@@ -153,6 +153,9 @@ TEST(NativeJob, EachOptionReachesItsField) {
                                    {"idle-stability", "high"},
                                    {"priority", "high"},
                                    {"grace", "60"},
+                                   {"topology-required", "rack"},
+                                   {"topology-preferred", "block"},
+                                   {"spread", "true"},
                                    {"node-not-in", "n[1-2]"},
                                    {"node-ttl", "600"},
                                    {"max-retries", "5"},
@@ -174,6 +177,8 @@ TEST(NativeJob, EachOptionReachesItsField) {
   EXPECT_EQ(job.scheduling.priority, spec::Priority::kHigh);
   EXPECT_TRUE(job.scheduling.written.priority);
   EXPECT_EQ(job.scheduling.termination_grace_period_seconds, 60);
+  EXPECT_EQ(job.scheduling.topology, (spec::Topology{"rack", "block"}));
+  EXPECT_TRUE(job.scheduling.spread);
   ASSERT_TRUE(job.scheduling.node_policy);
   EXPECT_EQ(job.scheduling.node_policy->node_names.size(), 2U);
   EXPECT_EQ(job.scheduling.node_policy->ttl_seconds, 600);
@@ -189,6 +194,8 @@ TEST(NativeJob, ItsOptionsMakeTheSameJobAgain) {
   for (const Options& options :
        {Options{{"guarantee", "true"}, {"priority", "high"}, {"max-retries", "5"}},
         Options{{"capacity-type", "idle"}, {"idle-stability", "high"}, {"grace", "7"}},
+        Options{{"topology-required", "rack"}, {"spread", "true"}},
+        Options{{"topology-preferred", "rack"}},
         Options{{"accept-idle", "true"},
                 {"prefer-idle", "true"},
                 {"node-not-in", "n[1-2]"},

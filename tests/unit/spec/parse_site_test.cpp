@@ -63,6 +63,37 @@ TEST(ParseSite, ARealisticSiteIsRead) {
   EXPECT_EQ(site.FindVolume(""), nullptr);
 }
 
+TEST(ParseSite, TheLevelsOfTheTopologyAreReadWithTheirNodes) {
+  const Site site = SampleSite();
+  ASSERT_EQ(site.topology.size(), 2u);
+  EXPECT_EQ(site.FindTopologyLevel("rack"), &site.topology[1]);
+  EXPECT_EQ(site.FindTopologyLevel("row"), nullptr);
+  EXPECT_EQ(site.topology[1].domains[1].name, "r2");
+  EXPECT_THAT(site.topology[0].domains[0].nodes, ElementsAre("n1", "n2", "n3", "n4"));
+}
+
+TEST(ParseSite, ANodeIsInOneDomainOfALevel) {
+  EXPECT_THAT(ErrorsOf("topology:\n"
+                       "- level: rack\n"
+                       "  domains:\n"
+                       "  - {name: a, nodes: [\"n[1-2]\"]}\n"
+                       "  - {name: b, nodes: [n2]}\n"
+                       "  - {name: a, nodes: [\"n[3-\"]}\n"),
+              ElementsAre(testing::StartsWith("site.yaml:8: topology[0].domains[2].nodes[0]: ")));
+  EXPECT_THAT(
+      ErrorsOf("topology:\n"
+               "- level: rack\n"
+               "  domains:\n"
+               "  - {name: a, nodes: [\"n[1-2]\"]}\n"
+               "  - {name: b, nodes: [n2]}\n"
+               "  - {name: a, nodes: [n3]}\n"
+               "- {level: rack, domains: [{name: a, nodes: [n1]}]}\n"),
+      ElementsAre("site.yaml:7: topology[0].domains[1].nodes: \"n2\" is in \"a\" already; a "
+                  "node is in one domain of a level",
+                  "site.yaml:8: topology[0].domains[2].name: \"a\" is there already",
+                  "site.yaml:9: topology[1].level: \"rack\" is there already"));
+}
+
 TEST(ParseSite, DefaultsComeFromTheSchema) {
   const Site site = SiteOf("");
   EXPECT_EQ(site.default_tenant, "");

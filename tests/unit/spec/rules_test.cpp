@@ -330,6 +330,18 @@ std::vector<Row> ResourceTypes() {
       {"S27_WrittenDefaultsWithoutAcceptAreAccepted",
        {{"/spec/scheduling/idle",
          {{"accept", false}, {"prefer", false}, {"minStability", "medium"}}}}},
+      {"ARequiredLevelIsAccepted", {{"/spec/scheduling/topology", {{"required", "rack"}}}}},
+      {"APreferredLevelAndSpreadAreAccepted",
+       {{"/spec/scheduling/topology", {{"preferred", "block"}}},
+        {"/spec/scheduling/spread", true}}},
+      {"AnUnknownLevelIsRejected",
+       {{"/spec/scheduling/topology", {{"required", "rcak"}}}},
+       {at + "topology.required: \"rcak\" is not a level of this site's topology; did you mean "
+             "rack?"}},
+      {"RequiredAndPreferredAreOneTooMany",
+       {{"/spec/scheduling/topology", {{"required", "rack"}, {"preferred", "block"}}}},
+       {at + "topology: names both required \"rack\" and preferred \"block\"; one of them is "
+             "enough"}},
       {"S28_OnDemandInAPoolIsAccepted", OnDemand({{"/spec/scheduling/queue", "h200-only"}})},
       {"S28_OnDemandInAPoolWithoutItIsRejected",
        OnDemand({{"/spec/scheduling/queue", "vision-dedicated"}}),

@@ -39,6 +39,11 @@ pools:
   flavors: [h200.1g]
 - name: far-away
   cluster: orion
+topology:
+- level: block
+  domains: [{name: east, nodes: ["n[1-4]"]}]
+- level: rack
+  domains: [{name: r1, nodes: ["n[1-2]"]}, {name: r2, nodes: [n3, n4]}]
 quotas:
 - {tenant: research, pool: team-shared, flavor: h200.1g, units: 32}
 - {user: alice, capacityType: on-demand, flavor: h200.1g, units: 8}
@@ -161,7 +166,7 @@ inline Lines SplitLines(const std::string& text) {
 
 inline Lines Texts(const std::vector<Finding>& findings) {
   Lines lines;
-  for (const Finding& f : findings) lines.push_back(f.path + ": " + f.text + " (" + f.rule + ")");
+  for (const Finding& f : findings) lines.push_back(f.Line());
   return lines;
 }
 
