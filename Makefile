@@ -1,7 +1,7 @@
 # Short names, no logic: each target calls a script or a CMake workflow.
 export PATH := /usr/bin:/usr/sbin:$(PATH)
 
-.PHONY: setup test bench rules demo demo-up demo-down
+.PHONY: setup test test-k8s bench rules demo demo-up demo-down
 
 setup:
 	@scripts/setup
@@ -9,6 +9,9 @@ setup:
 test: setup
 	@cmake --workflow --preset check
 	@tests/rules/rules.py ran build/dev/tests.xml
+
+test-k8s:
+	@tests/k8s/run
 
 bench: setup
 	@cmake --workflow --preset bench
