@@ -87,7 +87,7 @@ class Story {
   std::vector<std::pair<int64_t, PendingJob>> future_;
   std::map<uint64_t, int64_t> run_, ends_;
 };
-using Starts = std::map<std::string, int64_t>;
+using StartTimes = std::map<std::string, int64_t>;
 
 TEST(Reserve, D1_ALongJobRunsBesideTheHeadOnTheNodeThatIsLeftOver) {
   Story t(5);
@@ -96,7 +96,7 @@ TEST(Reserve, D1_ALongJobRunsBesideTheHeadOnTheNodeThatIsLeftOver) {
   t.Add({"C", 1, {.gpus = 8}, 50});
   t.Add({"D", 2, {.gpus = 8}, 200});
   t.Play(300);
-  EXPECT_EQ(t.starts, (Starts{{"A", 0}, {"B", 100}, {"C", 1}, {"D", 51}}));
+  EXPECT_EQ(t.starts, (StartTimes{{"A", 0}, {"B", 100}, {"C", 1}, {"D", 51}}));
 }
 
 void AddD2(Story& t, int64_t first_runs) {
@@ -119,7 +119,7 @@ TEST(Reserve, D2_BackfillDoesNotDelayTheHeadByASecond) {
                                       "a time limit that ends before"));
   t.Play(300);
   EXPECT_EQ(t.starts,
-            (Starts{{"R1", 0}, {"R2", 0}, {"Q1", 100}, {"C1", 160}, {"C2", 3}, {"C3", 40}}));
+            (StartTimes{{"R1", 0}, {"R2", 0}, {"Q1", 100}, {"C1", 160}, {"C2", 3}, {"C3", 40}}));
 }
 
 TEST(Reserve, D2_AnEarlyEndMovesTheHeadUp) {
@@ -127,7 +127,7 @@ TEST(Reserve, D2_AnEarlyEndMovesTheHeadUp) {
   AddD2(t, 50);
   t.Play(300);
   EXPECT_EQ(t.starts,
-            (Starts{{"R1", 0}, {"R2", 0}, {"Q1", 95}, {"C1", 155}, {"C2", 3}, {"C3", 40}}));
+            (StartTimes{{"R1", 0}, {"R2", 0}, {"Q1", 95}, {"C1", 155}, {"C2", 3}, {"C3", 40}}));
 }
 
 void AddD3(Story& t) {
