@@ -10,7 +10,7 @@ test: setup
 	@cmake --workflow --preset check
 	@tests/rules/rules.py ran build/dev/tests.xml
 
-test-k8s:
+test-k8s: setup
 	@tests/k8s/run
 
 bench: setup

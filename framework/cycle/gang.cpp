@@ -36,6 +36,13 @@ void EachNode(const Board& board, const Bid& bid, Visit&& visit) {
   }
 }
 
+// As EachNode, but maybe without those that have too few GPUs free for the field.
+template <class Visit>
+void EachRoomyNode(const Board& board, const Bid& bid, const Field& field, Visit&& visit) {
+  if (bid.within == nullptr) return board.FromFullest(field.need.gpu_milli, visit);
+  EachNode(board, bid, visit);
+}
+
 // The order in which nodes are taken: what plugins like most, then those that nobody has just
 // released from a block, else the fullest, so that big holes
 // stay whole; equal ones by name. Why GPUs first: they are what gangs wait for. For the same reason
@@ -53,7 +60,7 @@ void FromMostLiked(const Board& board, const Bid& bid, const Field& field,
                    std::span<const int32_t> liking, Visit&& visit) {
   const host::Lane& capacity = board.rows().lane(COX_NODE_GPU_MILLI_CAPACITY);
   std::vector<Pick> picks;
-  EachNode(board, bid, [&](uint32_t node) {
+  EachRoomyNode(board, bid, field, [&](uint32_t node) {
     if (FitCount(board, field, node) == 0) return true;
     const Resources room = board.Room(node);
     const int64_t gpus = field.need.gpu_milli > 0 ? room.gpu_milli : capacity[node];
@@ -162,15 +169,10 @@ bool Fits(const Board& board, const Bid& bid, int32_t lift) {
   if (count == 1) {
     const Field& field = bid.fields[0];
     int64_t left = field.replicas;
-    const auto count_here = [&](uint32_t node) {
+    EachRoomyNode(board, bid, field, [&](uint32_t node) {
       left -= FitCount(board, field, node, lift);
       return left > 0;
-    };
-    if (bid.within != nullptr) {
-      EachNode(board, bid, count_here);
-    } else {
-      board.FromFullest(field.need.gpu_milli, count_here);
-    }
+    });
     return left <= 0;
   }
   // The many fit beside the one exactly if some node can take the one and still leave enough.

@@ -1,7 +1,6 @@
 """Inside a bed: starts etcd, the API server, the controller manager, and nodes that kwok plays.
 
-control.py DIR OPTIONS: OPTIONS is JSON, as up makes it. What is started stays; a component's command
-line is kept in DIR/run, so that one that was killed can be started again.
+control.py DIR OPTIONS: OPTIONS is JSON, as up makes it. What is started stays.
 """
 import http.client
 import json
@@ -24,16 +23,11 @@ class Bed:
         self.pki = f"{directory}/pki"
         self.started = {}
 
-    def start(self, name, *arguments, program=None):
+    def start(self, name, *arguments):
         """As `name`, from now on; its words go to DIR/log."""
-        command = [f"{self.programs}/{program or name}", *arguments]
-        with open(f"{self.dir}/run/{name}", "w", encoding="utf-8") as file:
-            json.dump(command, file)
-        self.run(name, command)
-
-    def run(self, name, command):
         with open(f"{self.dir}/log/{name}.log", "ab") as log:
-            self.started[name] = subprocess.Popen(command, cwd="/", stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+            self.started[name] = subprocess.Popen([f"{self.programs}/{name}", *arguments], cwd="/",
+                                                  stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                                   start_new_session=True)
 
     def wait(self, what, ready, patience_s=READY_S):
@@ -66,7 +60,7 @@ def start_etcd(bed):
               "--initial-advertise-peer-urls", "http://127.0.0.1:2380")
 
 
-def start_api_server(bed, more):
+def start_api_server(bed):
     pki = bed.pki
     bed.start("kube-apiserver", "--etcd-servers", "http://127.0.0.1:2379", "--secure-port", "6443",
               "--advertise-address", keeper.ADDRESS,  # there is no default route to find one by
@@ -79,7 +73,7 @@ def start_api_server(bed, more):
               "--kubelet-client-certificate", f"{pki}/admin.crt", "--kubelet-client-key", f"{pki}/admin.key",
               # else it looks a node's name up in DNS, and logs and exec fail
               "--kubelet-preferred-address-types", "InternalIP,Hostname",
-              "--allow-privileged", *more)
+              "--allow-privileged")
 
 
 def start_controller_manager(bed):
@@ -121,14 +115,13 @@ def usable(node):
 
 
 def up(bed, options):
-    for name in ("run", "log"):
-        os.makedirs(f"{bed.dir}/{name}", exist_ok=True)
+    os.makedirs(f"{bed.dir}/log", exist_ok=True)
     start_etcd(bed)
     certificates.make_authority(bed.pki)
     certificates.sign(bed.pki, "server", "/CN=kube-apiserver", f"IP:{keeper.ADDRESS}", "IP:127.0.0.1", "IP:10.96.0.1",
                       "DNS:localhost", "DNS:kubernetes", "DNS:kubernetes.default", "DNS:kubernetes.default.svc")
     certificates.make_client(bed.pki, "admin", "/O=system:masters/CN=admin")
-    start_api_server(bed, options["api_server"])
+    start_api_server(bed)
     api = Api(bed.pki)
     bed.wait("API server ready", lambda: api.get("/readyz"))
     start_controller_manager(bed)
